@@ -1,0 +1,74 @@
+# make book    build the HTML and say where it is
+# make test    run every test: library, chapters, pages
+# make help    the other targets
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PAGES  := _build/html/index.html
+PORT   ?= 8000
+
+# One BLAS thread: results do not depend on the number of cores, and two
+# chapters at a time use both.
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+.PHONY: help book test lint serve lab expected bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make book      build the book: $(PAGES)"
+	@echo "make test      lint, library tests, chapters, pages in Chromium"
+	@echo "make serve     build and serve on http://localhost:$(PORT)"
+	@echo "make lab       open the chapters as notebooks in JupyterLab"
+	@echo "make expected  run the chapters and record their outputs anew"
+	@echo "make bench     measure the library"
+	@echo "make clean     remove everything that was made, the environment too"
+
+# The environment is made once, and again only when what it is made from changes.
+READY := $(VENV)/ready
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Kernelbook needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | head -n 1); try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
+	  exit 1; }
+	@echo "Setting up $(VENV): a minute or two, this once."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --editable '.[test,lab]'
+	@touch $@
+
+# Chapters are run and validated first; the pages then show those very outputs.
+book: $(READY)
+	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --reuse-validated
+	@$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet .
+	@echo "The book is at $(CURDIR)/$(PAGES)"
+
+test: $(READY) lint
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser"
+	@$(MAKE) --no-print-directory book
+	@$(BIN)/python -m pytest -q -m browser tests
+
+lint: $(READY)
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+serve: book
+	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+lab: $(READY)
+	@$(BIN)/jupyter lab --notebook-dir chapters \
+	  --ContentsManager.preferred_jupytext_formats_read=md:myst
+
+expected: $(READY)
+	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
+	@git --no-pager diff --stat -- tests/expected
+
+bench: $(READY)
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf _build $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

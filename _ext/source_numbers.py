@@ -1,0 +1,48 @@
+"""Equations carry the number of the source they come from.
+
+A reader arrives with a number in hand: PRML's (6.8), the notes' (27).  The
+label says which it is, and both the number printed beside the equation and the
+one printed by ``{eq}`` follow from the label:
+
+    eq-6-8       PRML (6.8)            printed (6.8)
+    eq-notes-9   notes (9)             printed (9)
+    eq-gp-27     notes (27)            printed (27)
+    eq-anything  in no source          printed (2a), (2b), ... in chapter 2
+
+The letter keeps our own numbers apart from the sources': PRML's (6.8) stands
+in chapter 2, and chapter 6 has no second (6.8).
+"""
+
+import re
+from itertools import count
+
+SOURCE_LABEL = re.compile(r"equation-eq-(?:(6)-(\d+)|(?:notes|gp)-(\d+))$")
+
+
+def source_number(node_id):
+    """The number printed in the source, or None: equation-eq-6-8 -> 6.8."""
+    match = SOURCE_LABEL.match(node_id)
+    return ".".join(filter(None, match.groups())) if match else None
+
+
+def letters(index):
+    """0, 1, ..., 25, 26 -> a, b, ..., z, aa."""
+    prefix = letters(index // 26 - 1) if index >= 26 else ""
+    return prefix + chr(ord("a") + index % 26)
+
+
+def number_equations(app, env):
+    """Replace Sphinx's numbers once it has assigned them."""
+    for numbers in env.toc_fignumbers.values():
+        equations = numbers.get("displaymath", {})
+        own = count()
+        for node_id, (chapter, *_) in equations.items():
+            number = source_number(node_id) or f"{chapter}{letters(next(own))}"
+            equations[node_id] = (number,)
+    return []
+
+
+def setup(app):
+    # After Sphinx's own collector (priority 500) has numbered everything.
+    app.connect("env-get-updated", number_equations, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

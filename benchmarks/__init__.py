@@ -1,0 +1,1 @@
+"""kernelbook against what a reader would pick instead."""

@@ -1,0 +1,14 @@
+"""Kernelbook: small functions, each beside the equation it computes.
+
+One module per idea of the book, named as a reader would look it up:
+
+===============  ======================================================
+``features``     feature maps and design matrices
+``kernels``      kernels, as callables ``k(X, Z)``
+``ridge``        ridge regression, primal and dual
+``toydata``      the small data sets of the chapters
+``figures``      one style for every figure (needs Matplotlib)
+===============  ======================================================
+"""
+
+__version__ = "0.1.0"

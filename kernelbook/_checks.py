@@ -1,0 +1,138 @@
+"""Input checks: say the argument, what was expected, and what came."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+
+SYMMETRY_TOLERANCE = 1e-10  # relative to the largest entry
+
+
+def matrix(values: ArrayLike, name: str) -> FloatArray:
+    """A finite, non-empty float array of shape (rows, columns)."""
+    array = _finite(values, name)
+    if array.ndim == 1:
+        raise ValueError(
+            f"{name} must be two-dimensional, got shape {array.shape}; "
+            f"write {name}[:, None] for one feature per example"
+        )
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(
+            f"{name} must be two-dimensional and not empty, "
+            f"got shape {array.shape}"
+        )
+    return array
+
+
+def vector(
+    values: ArrayLike, name: str, length: int | None = None
+) -> FloatArray:
+    """A finite float array of shape (length,)."""
+    array = _finite(values, name)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(
+            f"{name} must be one-dimensional and not empty, "
+            f"got shape {array.shape}"
+        )
+    if length is not None and len(array) != length:
+        raise ValueError(f"{name} must have length {length}, got {len(array)}")
+    return array
+
+
+def gram(K: ArrayLike, name: str = "K") -> FloatArray:
+    """A square, symmetric, finite matrix."""
+    array = matrix(K, name)
+    if array.shape[0] != array.shape[1]:
+        raise ValueError(
+            f"{name} must be a square Gram matrix k(X), got shape "
+            f"{array.shape}; a cross-Gram k(X, Z) belongs to prediction"
+        )
+    gap = _asymmetry(array)
+    if gap > SYMMETRY_TOLERANCE * np.abs(array).max():
+        raise ValueError(
+            f"{name} must be symmetric, got entries that differ from "
+            f"their mirror image by {gap:.2g}"
+        )
+    return array
+
+
+def cross_gram(k: ArrayLike, N: int, name: str) -> FloatArray:
+    """A matrix k(X, Z) with one row per training example."""
+    array = matrix(k, name)
+    if len(array) != N:
+        raise ValueError(
+            f"{name} must have one row per training example, "
+            f"shape ({N}, N*), got {array.shape}"
+        )
+    return array
+
+
+def same_columns(X: FloatArray, Z: FloatArray) -> None:
+    """Both sets of inputs have the same dimension D."""
+    if X.shape[1] != Z.shape[1]:
+        raise ValueError(
+            "X and Z must have the same number of columns, "
+            f"got {X.shape} and {Z.shape}"
+        )
+
+
+def positive(value: float, name: str) -> float:
+    """A finite number > 0."""
+    number = real(value, name)
+    if number <= 0:
+        raise ValueError(f"{name} must be > 0, got {value}")
+    return number
+
+
+def non_negative(value: float, name: str) -> float:
+    """A finite number >= 0."""
+    number = real(value, name)
+    if number < 0:
+        raise ValueError(f"{name} must be >= 0, got {value}")
+    return number
+
+
+def real(value: float, name: str) -> float:
+    """A finite number, not an array of them."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be a number, got {value!r}") from None
+    if not np.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {value}")
+    return number
+
+
+def count(value: int, name: str, least: int = 1) -> int:
+    """A whole number, at least ``least``."""
+    number = real(value, name)
+    if number != int(number) or number < least:
+        raise ValueError(
+            f"{name} must be a whole number >= {least}, got {value}"
+        )
+    return int(number)
+
+
+def _finite(values: ArrayLike, name: str) -> FloatArray:
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must be an array of numbers, got {type(values).__name__}"
+        ) from None
+    # A finite sum proves finite entries without an N × N array of booleans.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = array.sum()
+    if not np.isfinite(total) and not np.isfinite(array).all():
+        bad = int(array.size - np.isfinite(array).sum())
+        raise ValueError(f"{name} must be finite, got {bad} NaN or inf")
+    return array
+
+
+def _asymmetry(K: FloatArray) -> float:
+    """Largest |K - Kᵀ|, by blocks of rows so that no second N × N is made."""
+    rows = 256
+    return max(
+        float(np.abs(K[i : i + rows] - K[:, i : i + rows].T).max())
+        for i in range(0, len(K), rows)
+    )

@@ -1,0 +1,306 @@
+"""Ridge regression, primal (weights w) and dual (coefficients a).
+
+The equations are those of chapter 2, numbered as in PRML: (6.2) to (6.9).
+"""
+
+from numpy.typing import ArrayLike
+
+from kernelbook import _checks, _linalg
+from kernelbook._checks import FloatArray
+
+
+def objective(w: ArrayLike, Phi: ArrayLike, t: ArrayLike, lam: float) -> float:
+    """Regularised sum-of-squares error (6.2).
+
+    J(w) = ½ Σ_n {wᵀφ(x_n) - t_n}² + ½ λ wᵀw.
+
+    Parameters
+    ----------
+    w : (M,) weights
+    Phi : (N, M) design matrix, row n is φ(x_n)ᵀ
+    t : (N,) targets
+    lam : λ >= 0
+
+    Examples
+    --------
+    >>> objective(w=[1.0], Phi=[[1.0], [2.0]], t=[1.0, 1.0], lam=2.0)
+    1.5
+    """
+    Phi, t = _problem(Phi, t)
+    w = _checks.vector(w, "w", Phi.shape[1])
+    lam = _checks.non_negative(lam, "lam")
+    residual = Phi @ w - t
+    return float(residual @ residual + lam * w @ w) / 2
+
+
+def gradient(
+    w: ArrayLike, Phi: ArrayLike, t: ArrayLike, lam: float
+) -> FloatArray:
+    """Gradient of (6.2): ∇J(w) = Σ_n {wᵀφ(x_n) - t_n} φ(x_n) + λw.
+
+    Parameters
+    ----------
+    w : (M,) weights
+    Phi : (N, M) design matrix
+    t : (N,) targets
+    lam : λ >= 0
+
+    Returns
+    -------
+    grad : (M,)
+
+    Examples
+    --------
+    >>> gradient(w=[1.0], Phi=[[1.0], [2.0]], t=[1.0, 1.0], lam=2.0)
+    array([4.])
+    """
+    Phi, t = _problem(Phi, t)
+    w = _checks.vector(w, "w", Phi.shape[1])
+    lam = _checks.non_negative(lam, "lam")
+    return Phi.T @ (Phi @ w - t) + lam * w
+
+
+def primal_weights(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
+    """The minimiser of (6.2), from an M × M system.
+
+    w = (ΦᵀΦ + λI_M)⁻¹ Φᵀt.
+
+    Parameters
+    ----------
+    Phi : (N, M) design matrix
+    t : (N,) targets
+    lam : λ > 0
+
+    Returns
+    -------
+    w : (M,)
+
+    Examples
+    --------
+    >>> primal_weights(Phi=[[1.0], [2.0]], t=[1.0, 1.0], lam=1.0)
+    array([0.5])
+    """
+    Phi, t = _problem(Phi, t)
+    lam = _checks.positive(lam, "lam")
+    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
+    return _linalg.factor(A, "ΦᵀΦ + λI").solve(Phi.T @ t)
+
+
+def residual_coefficients(
+    w: ArrayLike, Phi: ArrayLike, t: ArrayLike, lam: float
+) -> FloatArray:
+    """Dual coefficients of given weights: residual over λ (6.4).
+
+    a_n = -{wᵀφ(x_n) - t_n} / λ.
+
+    Parameters
+    ----------
+    w : (M,) weights
+    Phi : (N, M) design matrix
+    t : (N,) targets
+    lam : λ > 0
+
+    Returns
+    -------
+    a : (N,)
+
+    Examples
+    --------
+    >>> residual_coefficients([0.5], [[1.0], [2.0]], [1.0, 1.0], lam=1.0)
+    array([0.5, 0. ])
+    """
+    Phi, t = _problem(Phi, t)
+    w = _checks.vector(w, "w", Phi.shape[1])
+    lam = _checks.positive(lam, "lam")
+    return (t - Phi @ w) / lam
+
+
+def weights_from_dual(a: ArrayLike, Phi: ArrayLike) -> FloatArray:
+    """Weights as a combination of training features (6.3): w = Φᵀa.
+
+    Parameters
+    ----------
+    a : (N,) dual coefficients
+    Phi : (N, M) design matrix
+
+    Returns
+    -------
+    w : (M,)
+
+    Examples
+    --------
+    >>> weights_from_dual(a=[0.5, 0.0], Phi=[[1.0], [2.0]])
+    array([0.5])
+    """
+    Phi = _checks.matrix(Phi, "Phi")
+    a = _checks.vector(a, "a", len(Phi))
+    return Phi.T @ a
+
+
+def dual_objective(
+    a: ArrayLike, K: ArrayLike, t: ArrayLike, lam: float
+) -> float:
+    """The objective in terms of the Gram matrix (6.7): J at w = Φᵀa.
+
+    J(a) = ½ aᵀKKa - aᵀKt + ½ tᵀt + ½ λ aᵀKa.
+
+    Parameters
+    ----------
+    a : (N,) dual coefficients
+    K : (N, N) Gram matrix
+    t : (N,) targets
+    lam : λ >= 0
+
+    Examples
+    --------
+    >>> dual_objective(a=[0.5, 0.0], K=[[1, 2], [2, 4]], t=[1, 1], lam=1)
+    0.25
+    """
+    K, t = _dual_problem(K, t)
+    a = _checks.vector(a, "a", len(K))
+    lam = _checks.non_negative(lam, "lam")
+    y = K @ a
+    return float((y - t) @ (y - t) + lam * a @ y) / 2
+
+
+def dual_gradient(
+    a: ArrayLike, K: ArrayLike, t: ArrayLike, lam: float
+) -> FloatArray:
+    """Gradient of (6.7): ∇J(a) = K{(K + λI_N)a - t}.
+
+    Parameters
+    ----------
+    a : (N,) dual coefficients
+    K : (N, N) Gram matrix
+    t : (N,) targets
+    lam : λ >= 0
+
+    Returns
+    -------
+    grad : (N,)
+
+    Examples
+    --------
+    >>> dual_gradient(a=[0.5, 0.0], K=[[1, 2], [2, 4]], t=[1, 1], lam=1)
+    array([0., 0.])
+    """
+    K, t = _dual_problem(K, t)
+    a = _checks.vector(a, "a", len(K))
+    lam = _checks.non_negative(lam, "lam")
+    return K @ (K @ a + lam * a - t)
+
+
+def dual_coefficients(K: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
+    """Dual solution (6.8), from an N × N system.
+
+    a = (K + λI_N)⁻¹ t.
+
+    Parameters
+    ----------
+    K : (N, N) Gram matrix
+    t : (N,) targets
+    lam : λ > 0
+
+    Returns
+    -------
+    a : (N,)
+
+    Raises
+    ------
+    ValueError
+        If K is not square and symmetric, or K + λI is not positive definite.
+
+    Examples
+    --------
+    >>> dual_coefficients(K=[[1, 2], [2, 4]], t=[1, 1], lam=1.0).round(3)
+    array([0.5, 0. ])
+    """
+    K, t = _dual_problem(K, t)
+    lam = _checks.positive(lam, "lam")
+    C = _linalg.add_to_diagonal(K, lam)
+    return _linalg.factor(C, "K + λI").solve(t)
+
+
+def predict(a: ArrayLike, k: ArrayLike) -> FloatArray:
+    """Predictions from dual coefficients (6.9): y(x) = Σ_n a_n k(x_n, x).
+
+    Parameters
+    ----------
+    a : (N,) dual coefficients
+    k : (N, N*) cross-Gram, column m holds k(x_n, x) for the m-th new input
+
+    Returns
+    -------
+    y : (N*,)
+
+    Examples
+    --------
+    >>> predict(a=[0.5, 0.0], k=[[3.0], [6.0]])
+    array([1.5])
+    """
+    a = _checks.vector(a, "a")
+    k = _checks.cross_gram(k, len(a), "k")
+    return k.T @ a
+
+
+def target_weights(K: ArrayLike, k: ArrayLike, lam: float) -> FloatArray:
+    """How much each training target counts in a prediction.
+
+    s(x) = (K + λI_N)⁻¹ k(x), so that y(x) = Σ_n s_n(x) t_n.
+
+    Parameters
+    ----------
+    K : (N, N) Gram matrix
+    k : (N, N*) cross-Gram with the new inputs
+    lam : λ > 0
+
+    Returns
+    -------
+    S : (N, N*), column m belongs to the m-th new input
+
+    Examples
+    --------
+    >>> target_weights(K=[[1, 2], [2, 4]], k=[[3.0], [6.0]], lam=1.0)
+    array([[0.5],
+           [1. ]])
+    """
+    K = _checks.gram(K)
+    k = _checks.cross_gram(k, len(K), "k")
+    lam = _checks.positive(lam, "lam")
+    C = _linalg.add_to_diagonal(K, lam)
+    return _linalg.factor(C, "K + λI").solve(k)
+
+
+def lagrangian_dual(
+    a: ArrayLike, K: ArrayLike, t: ArrayLike, lam: float
+) -> float:
+    """The Lagrangian dual of ridge regression, a lower bound on (6.2).
+
+    G(a) = λ aᵀt - ½ λ² aᵀa - ½ λ aᵀKa.
+
+    Parameters
+    ----------
+    a : (N,) multipliers, divided by λ
+    K : (N, N) Gram matrix
+    t : (N,) targets
+    lam : λ > 0
+
+    Examples
+    --------
+    >>> lagrangian_dual(a=[0.5, 0.0], K=[[1, 2], [2, 4]], t=[1, 1], lam=1)
+    0.25
+    """
+    K, t = _dual_problem(K, t)
+    a = _checks.vector(a, "a", len(K))
+    lam = _checks.positive(lam, "lam")
+    return float(lam * (a @ t) - lam**2 * (a @ a) / 2 - lam * (a @ K @ a) / 2)
+
+
+def _problem(Phi: ArrayLike, t: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    Phi = _checks.matrix(Phi, "Phi")
+    return Phi, _checks.vector(t, "t", len(Phi))
+
+
+def _dual_problem(K: ArrayLike, t: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    K = _checks.gram(K)
+    return K, _checks.vector(t, "t", len(K))

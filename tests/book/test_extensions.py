@@ -1,0 +1,57 @@
+"""The three Sphinx extensions, by themselves."""
+
+from types import SimpleNamespace
+
+import pytest
+from source_numbers import letters, number_equations, source_number
+from validated import digest
+
+
+@pytest.mark.parametrize(
+    ("label", "number"),
+    [
+        ("equation-eq-6-8", "6.8"),
+        ("equation-eq-6-10", "6.10"),
+        ("equation-eq-notes-9", "9"),
+        ("equation-eq-gp-27", "27"),
+        ("equation-eq-kernel", None),
+        ("equation-eq-6-8-again", None),
+    ],
+)
+def test_label_gives_the_source_number(label, number):
+    assert source_number(label) == number
+
+
+def test_letters_go_on_after_z():
+    assert [letters(i) for i in (0, 25, 26, 51, 52)] == [
+        "a",
+        "z",
+        "aa",
+        "az",
+        "ba",
+    ]
+
+
+def test_own_equations_are_lettered_in_order_around_source_numbers():
+    equations = {
+        "equation-eq-one": (2, 1),
+        "equation-eq-6-2": (2, 2),
+        "equation-eq-two": (2, 3),
+    }
+    env = SimpleNamespace(toc_fignumbers={"c": {"displaymath": equations}})
+    number_equations(None, env)
+    assert list(equations.values()) == [("2a",), ("6.2",), ("2b",)]
+
+
+def test_digest_follows_library_and_pins(tmp_path):
+    (tmp_path / "kernelbook").mkdir()
+    source = tmp_path / "kernelbook" / "ridge.py"
+    pins = tmp_path / "constraints.txt"
+    source.write_text("lam = 1")
+    pins.write_text("numpy==2.0")
+    first = digest(tmp_path)
+    assert digest(tmp_path) == first
+    source.write_text("lam = 2")
+    second = digest(tmp_path)
+    pins.write_text("numpy==2.1")
+    assert len({first, second, digest(tmp_path)}) == 3

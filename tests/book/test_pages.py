@@ -1,0 +1,192 @@
+"""The built pages, in Chromium, with every other host out of reach."""
+
+import functools
+import http.server
+import os
+import re
+import shutil
+import threading
+
+import pytest
+from playwright.sync_api import sync_playwright
+from reading import ROOT
+
+HTML = ROOT / "_build" / "html"
+PAGES = sorted(
+    str(path.relative_to(HTML))
+    for path in HTML.rglob("*.html")
+    if "_static" not in path.parts and path != HTML / "index.html"
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="session")
+def site():
+    """The book, served on this machine."""
+    assert PAGES, "no pages: run `make book` first"
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(HTML))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_playwright() as playwright:
+        found = shutil.which("chromium") or shutil.which("google-chrome")
+        try:
+            chromium = playwright.chromium.launch(
+                executable_path=found, args=FLAGS
+            )
+        except Exception as error:
+            if os.environ.get("CI"):
+                raise
+            pytest.skip(
+                "no Chromium here: install Debian's chromium, or run "
+                f"`playwright install chromium` ({type(error).__name__})"
+            )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser, site):
+    """Open a page; whatever it asks of other hosts is refused and noted."""
+    contexts = []
+
+    def open_page(path, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.foreign, page.problems = [], []
+
+        def gate(route):
+            if route.request.url.startswith((site, "data:", "blob:")):
+                route.continue_()
+            else:
+                page.foreign.append(route.request.url)
+                route.abort()
+
+        page.route("**/*", gate)
+        page.on("pageerror", lambda error: page.problems.append(str(error)))
+        page.on(
+            "response",
+            lambda r: r.status >= 400 and page.problems.append(r.url),
+        )
+        page.goto(f"{site}/{path}", wait_until="load")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+MODEL = "chapters/02_dual_representation.html"
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_page_needs_no_other_host_and_has_no_errors(visit, path):
+    page = visit(path)
+    assert page.foreign == []
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_page_does_not_scroll_sideways_on_a_phone(visit, path):
+    page = visit(path, viewport={"width": 375, "height": 800})
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 375
+
+
+def test_the_root_leads_to_the_front_page(visit):
+    page = visit("index.html")
+    page.wait_for_url("**/chapters/index.html")
+    assert page.locator("h1").first.text_content().startswith("Kernelbook")
+
+
+def test_mathematics_is_there_with_scripts_off(visit):
+    page = visit(MODEL, java_script_enabled=False)
+    assert page.locator(".katex-html").count() > 100
+    assert page.locator(".katex-error").count() == 0
+    assert page.locator("annotation").first.text_content()  # its LaTeX
+
+
+def test_mathematics_uses_the_local_fonts(visit):
+    page = visit(MODEL)
+    page.evaluate("document.fonts.ready")
+    fonts = page.evaluate(
+        "[...document.fonts].filter(f => f.status == 'loaded')"
+        ".map(f => f.family)"
+    )
+    assert "KaTeX_Main" in fonts
+
+
+def test_equations_and_references_print_the_sources_numbers(visit):
+    page = visit(MODEL)
+    for number in ["6.2", "6.3", "6.4", "6.5", "6.6", "6.7", "6.8", "6.9"]:
+        label = f"#equation-eq-{number.replace('.', '-')}"
+        printed = page.locator(f"{label} .eqno").text_content()
+        assert printed.startswith(f"({number})")
+    cited = page.locator("p a[href='#equation-eq-6-4']").all_text_contents()
+    assert set(cited) == {"(6.4)"}
+
+
+def test_library_source_is_shown_from_the_file(visit):
+    page = visit(MODEL)
+    source = (ROOT / "kernelbook" / "ridge.py").read_text("utf-8")
+    function = re.search(r"def dual_coefficients.*?solve\(t\)", source, re.S)
+    shown = page.locator("pre").all_text_contents()
+    assert any(function[0] in text for text in shown)
+
+
+def test_code_is_highlighted(visit):
+    assert visit(MODEL).locator(".highlight .kn, .highlight .k").count() > 20
+
+
+def test_search_finds_a_word_without_the_network(visit):
+    page = visit("search.html?q=kernel+trick")
+    page.locator("ul.search li a").first.wait_for(timeout=10_000)
+    hrefs = page.locator("ul.search li a").evaluate_all(
+        "links => links.map(link => link.getAttribute('href'))"
+    )
+    assert any("02_dual_representation" in href for href in hrefs)
+    assert page.foreign == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figures_stand_on_the_page_in_light_and_dark(visit, scheme):
+    page = visit(MODEL, color_scheme=scheme)
+    images = page.locator("figure img")
+    assert images.count() >= 6
+    for image in images.all():
+        image.scroll_into_view_if_needed()
+        assert image.evaluate("i => i.complete && i.naturalWidth > 0")
+        filtered = image.evaluate("i => getComputedStyle(i).filter")
+        is_map = "colour-map" in (image.get_attribute("class") or "")
+        assert (filtered != "none") == (scheme == "dark" and not is_map)
+
+
+def test_a_wide_equation_scrolls_in_its_own_box_from_its_start(visit):
+    page = visit(MODEL, viewport={"width": 375, "height": 800})
+    box = page.locator("#equation-eq-6-5 .katex-html")
+    inner = box.locator("> .base").first
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth")
+    left = inner.bounding_box()["x"] - box.bounding_box()["x"]
+    assert left >= -1

@@ -1,0 +1,264 @@
+"""Every chapter is a test: nbval, strictly.
+
+nbval compares a notebook's outputs with those stored in it.  Our chapters are
+text (jupytext, MyST) and store none, so this plugin puts the outputs recorded
+in ``tests/expected/<chapter>.json`` into the cells and lets nbval compare.
+
+- Text is compared to the letter.  Of an image only its presence counts.
+- Recorded outputs belong to recorded sources: if a cell was edited since, the
+  record is stale and the chapter fails until ``make expected`` is run.
+- No cell can be skipped, and a chapter without assertions fails.
+- After a green run the executed notebook goes to the cache from which the
+  book is built: what the page shows is what was validated.
+"""
+
+import json
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from nbval.plugin import IPyNbCell, IPyNbFile
+from validated import cache_path
+
+IMAGES = ("image/svg+xml", "image/png", "image/jpeg")
+REMEDY = "run `make expected` and review the diff"
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("chapters")
+    group.addoption(
+        "--update-expected",
+        action="store_true",
+        help="record the chapters' outputs instead of comparing them",
+    )
+    group.addoption(
+        "--reuse-validated",
+        action="store_true",
+        help="do not run again what was validated with this library",
+    )
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path.suffix == ".md" and is_notebook(file_path):
+        return Chapter.from_parent(parent, path=file_path)
+    return None
+
+
+def is_notebook(path):
+    """Chapters are notebooks; pages such as the bibliography are not."""
+    return path.read_text(encoding="utf-8").startswith("---\njupytext:")
+
+
+class Chapter(IPyNbFile):
+    """A chapter: its record, its checks, and each of its code cells."""
+
+    def collect(self):
+        config = self.config.option
+        self.nb = jupytext.read(self.path, fmt="md:myst")
+        self.code = [c for c in self.nb.cells if c.cell_type == "code"]
+        self.runs = not (config.reuse_validated and self.is_validated())
+        if not self.runs:
+            yield Guard.from_parent(self, name="validated before", law=passes)
+            return
+        if not config.update_expected:
+            self.recall()
+            yield Guard.from_parent(self, name="record", law=record_is_fresh)
+        yield Guard.from_parent(self, name="checks", law=has_checks)
+        for number, cell in enumerate(self.code):
+            tags = cell.metadata.get("tags", [])
+            options = {
+                "skip": False,
+                "check": True,
+                "check_exception": "raises-exception" in tags,
+            }
+            yield Cell.from_parent(
+                self,
+                name=f"Cell {number}",
+                cell_num=number,
+                cell=cell,
+                options=options,
+            )
+
+    @property
+    def record_path(self):
+        root = self.config.rootpath
+        return root / "tests" / "expected" / f"{self.path.stem}.json"
+
+    def recall(self):
+        """Put the recorded outputs into the cells."""
+        try:
+            self.record = json.loads(self.record_path.read_text("utf-8"))
+        except FileNotFoundError:
+            self.record = None
+            return
+        for cell, recorded in zip(self.code, self.record, strict=False):
+            cell.outputs = [expand(out) for out in recorded["outputs"]]
+            cell.execution_count = 1
+
+    def setup(self):
+        self.passed = {}
+        if self.runs:
+            super().setup()
+
+    def teardown(self):
+        super().teardown()
+        if len(self.passed) < len(self.code) or not self.runs:
+            return
+        for cell in self.code:
+            cell.outputs = self.passed[id(cell)]
+            cell.execution_count = 1
+        if self.config.option.update_expected:
+            self.write_record()
+        executed = self.config.rootpath / "_build" / "executed"
+        executed.mkdir(parents=True, exist_ok=True)
+        nbformat.write(self.nb, executed / f"{self.path.stem}.ipynb")
+
+    def write_record(self):
+        record = [
+            {
+                "source": cell.source.splitlines(),
+                "outputs": [reduce(out) for out in cell.outputs],
+            }
+            for cell in self.code
+        ]
+        text = json.dumps(record, indent=1, ensure_ascii=False)
+        self.record_path.parent.mkdir(parents=True, exist_ok=True)
+        self.record_path.write_text(text + "\n", encoding="utf-8")
+
+    def is_validated(self):
+        try:
+            cache = get_cache(cache_path(self.config.rootpath))
+            cache.match_cache_notebook(self.nb)
+        except KeyError:
+            return False
+        return True
+
+
+class Guard(pytest.Item):
+    """A law that a chapter as a whole has to keep."""
+
+    def __init__(self, *, law, **kwargs):
+        super().__init__(**kwargs)
+        self.law = law
+
+    def runtest(self):
+        self.law(self.parent)
+
+    def repr_failure(self, excinfo):
+        return f"{self.path.name}: {excinfo.value}"
+
+    def reportinfo(self):
+        return self.path, 0, f"{self.path.name}::{self.name}"
+
+
+def passes(chapter):
+    """Nothing to do: this very code was validated with this very library."""
+
+
+def record_is_fresh(chapter):
+    where = chapter.record_path.relative_to(chapter.config.rootpath)
+    if chapter.record is None:
+        raise AssertionError(
+            f"there are no recorded outputs {where}; {REMEDY}"
+        )
+    old = ["\n".join(cell["source"]) for cell in chapter.record]
+    new = [cell.source for cell in chapter.code]
+    if len(old) != len(new):
+        raise AssertionError(
+            f"{where} is stale: it records {len(old)} cells, "
+            f"the chapter has {len(new)}; {REMEDY}"
+        )
+    for number, (before, now) in enumerate(zip(old, new, strict=True)):
+        if before != now:
+            raise AssertionError(
+                f"{where} is stale: cell {number} was edited since; {REMEDY}"
+            )
+
+
+def has_checks(chapter):
+    if not any("assert" in cell.source for cell in chapter.code):
+        raise AssertionError("no cell asserts anything: add a check")
+
+
+class Cell(IPyNbCell):
+    """A code cell; messages name the chapter's own file."""
+
+    output_timeout = 30
+
+    def runtest(self):
+        super().runtest()
+        self.parent.passed[id(self.cell)] = self.test_outputs
+
+    def compare_outputs(self, test, ref, skip_compare=None):
+        if self.config.option.update_expected:
+            return True
+        return super().compare_outputs(
+            [without_pixels(out) for out in test],
+            ref,
+            [key for key in self.parent.skip_compare if key not in IMAGES],
+        )
+
+    def repr_failure(self, excinfo):
+        text = super().repr_failure(excinfo)
+        if "Cell outputs differ" in text:
+            text += f"\nIf the new output is right, {REMEDY}."
+        return f"{self.path.name}, {self.name.lower()}: {text}"
+
+
+def without_pixels(output):
+    """The output, with a word in place of each image."""
+    if "data" not in output:
+        return output
+    data = {
+        mime: "(an image)" if mime in IMAGES else value
+        for mime, value in output["data"].items()
+    }
+    return nbformat.from_dict({**output, "data": data})
+
+
+def reduce(output):
+    """What is kept of an output: lines of text, and that there is an image."""
+    output = without_pixels(output)
+    if output["output_type"] == "stream":
+        return {output["name"]: output["text"].splitlines(keepends=True)}
+    if output["output_type"] == "error":
+        return {"error": [output["ename"], output["evalue"]]}
+    return {
+        mime: value.splitlines(keepends=True)
+        for mime, value in output["data"].items()
+    }
+
+
+def expand(kept):
+    """The notebook output that ``reduce`` made ``kept`` from."""
+    (first, lines), *_ = kept.items()
+    if first in ("stdout", "stderr"):
+        return nbformat.v4.new_output(
+            "stream", name=first, text="".join(lines)
+        )
+    if first == "error":
+        return nbformat.v4.new_output(
+            "error", ename=lines[0], evalue=lines[1], traceback=[]
+        )
+    data = {mime: "".join(text) for mime, text in kept.items()}
+    return nbformat.v4.new_output("display_data", data=data)
+
+
+def pytest_sessionfinish(session, exitstatus):
+    """Hand what was validated to the book, from the one writing process."""
+    if hasattr(session.config, "workerinput"):
+        return
+    executed = Path(session.config.rootpath) / "_build" / "executed"
+    if not executed.is_dir():
+        return
+    cache = get_cache(cache_path(session.config.rootpath))
+    for path in sorted(executed.glob("*.ipynb")):
+        if exitstatus == 0:
+            bundle = CacheBundleIn(nbformat.read(path, 4), path.name)
+            cache.cache_notebook_bundle(
+                bundle, check_validity=False, overwrite=True
+            )
+        path.unlink()
