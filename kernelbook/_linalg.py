@@ -32,8 +32,8 @@ class Factor:
 def factor(C: FloatArray, name: str) -> Factor:
     """Cholesky of a positive definite C; C is left alone.
 
-    If rounding alone makes C indefinite, the smallest diagonal shift that is
-    known to help, 10 N eps mean(diag C), is added and reported by a
+    If rounding alone makes C indefinite, a diagonal shift a little above the
+    rounding error, 10 N eps mean(diag C), is added and reported by a
     JitterWarning.  A C that is indefinite beyond rounding raises.
     """
     try:

@@ -1,8 +1,9 @@
-"""The three Sphinx extensions, by themselves."""
+"""The Sphinx extensions, by themselves."""
 
 from types import SimpleNamespace
 
 import pytest
+from listings import without_sections
 from source_numbers import letters, number_equations, source_number
 from validated import digest
 
@@ -55,3 +56,35 @@ def test_digest_follows_library_and_pins(tmp_path):
     second = digest(tmp_path)
     pins.write_text("numpy==2.1")
     assert len({first, second, digest(tmp_path)}) == 3
+
+
+def test_listing_keeps_the_formula_and_drops_the_sections():
+    source = """def f(x):
+    ...Square.
+
+    f(x) = x².
+
+    Parameters
+    ----------
+    x : number
+
+    Examples
+    --------
+    >>> f(2)
+    4
+    ...
+    return x * x
+""".replace("...", '"' * 3)
+    short = source.replace("f(x) = x².\n\n    ", "")
+    kept, kept_short = without_sections(source), without_sections(short)
+    assert kept.splitlines()[1:] == [
+        '    """Square.',
+        "",
+        "    f(x) = x².",
+        '    """',
+        "    return x * x",
+    ]
+    assert kept_short.splitlines()[1:] == [
+        '    """Square."""',
+        "    return x * x",
+    ]
