@@ -1,0 +1,294 @@
+"""Validity: certificates recomputed independently, and no false alarms."""
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import cdist
+
+from kernelbook import kernels, validity
+from kernelbook._linalg import JitterWarning, factor
+
+shapes = st.tuples(st.integers(1, 8), st.integers(1, 8), st.integers(0, 10**6))
+
+
+def matern32(r):
+    return (1 + np.sqrt(3) * r) * np.exp(-np.sqrt(3) * r)
+
+
+def cityblock(X, Z):
+    return matern32(cdist(X, Z, "cityblock"))
+
+
+def arc_gaussian(X, Z):
+    turn = np.abs(X - Z.T) % (2 * np.pi)
+    return np.exp(-0.5 * np.minimum(turn, 2 * np.pi - turn) ** 2)
+
+
+NO_KERNELS = {
+    "tanh": (lambda X, Z: np.tanh(X @ Z.T), {}),
+    "tanh, steep and shifted": (lambda X, Z: np.tanh(2 * X @ Z.T + 1), {}),
+    "tanh, flat, D = 3": (lambda X, Z: np.tanh(0.01 * X @ Z.T), {"D": 3}),
+    "tanh, negative diagonal": (lambda X, Z: np.tanh(X @ Z.T - 1), {}),
+    "Matérn-3/2 L1, D = 2": (cityblock, {"D": 2}),
+    "Matérn-3/2 L1, D = 5": (cityblock, {"D": 5}),
+    "Matérn-3/2 L1, long": (lambda X, Z: cityblock(X / 10, Z / 10), {"D": 2}),
+    "Matérn-3/2 L1, short": (lambda X, Z: cityblock(8 * X, 8 * Z), {"D": 2}),
+    "exp(-d⁴)": (lambda X, Z: np.exp(-(cdist(X, Z) ** 4)), {}),
+    "exp(-d⁴), D = 3": (lambda X, Z: np.exp(-(cdist(X, Z) ** 4)), {"D": 3}),
+    "exp(-d^2.01)": (lambda X, Z: np.exp(-(cdist(X, Z) ** 2.01)), {}),
+    "γ = -1": (lambda X, Z: np.exp(cdist(X, Z) ** 2), {}),
+    "γ = -1e-3": (lambda X, Z: np.exp(1e-3 * cdist(X, Z) ** 2), {"D": 2}),
+    "γ = -50, overflows": (lambda X, Z: np.exp(50 * cdist(X, Z) ** 2), {}),
+    "(1 + xz)^0.5": (lambda X, Z: (1 + X @ Z.T) ** 0.5, {"low": 0}),
+    "(1 + xz)^2.5": (lambda X, Z: (1 + X @ Z.T) ** 2.5, {"low": 0}),
+    "(xᵀz)^1.5": (lambda X, Z: (X @ Z.T) ** 1.5, {"D": 2, "low": 0}),
+    "Epanechnikov": (lambda X, Z: np.maximum(0, 1 - cdist(X, Z) ** 2), {}),
+    "box": (lambda X, Z: 1.0 * (cdist(X, Z) < 1), {}),
+    "cos of distance": (lambda X, Z: np.cos(cdist(X, Z)), {"D": 2}),
+    "zero diagonal": (lambda X, Z: -1e-9 * cdist(X, Z), {}),
+    "kernel - kernel": (
+        lambda X, Z: np.exp(-(cdist(X, Z) ** 2)) - np.exp(-cdist(X, Z)),
+        {},
+    ),
+    "Gaussian on the circle": (arc_gaussian, {"low": 0, "high": 2 * np.pi}),
+}
+
+KERNELS = {
+    "Linear": (kernels.Linear(), {"D": 3}),
+    "Linear, D = 1": (kernels.Linear(), {}),
+    "Polynomial, 2": (kernels.Polynomial(2), {"D": 2}),
+    "Polynomial, 9": (kernels.Polynomial(9, 1.0), {"D": 2}),
+    "Polynomial, 3, wide": (
+        kernels.Polynomial(3, 1.0),
+        {"D": 2, "low": -1e3, "high": 1e3},
+    ),
+    "Gaussian": (kernels.Gaussian(0.5), {"D": 2}),
+    "Gaussian, wide": (kernels.Gaussian(1e-4), {}),
+    "Gaussian, narrow": (kernels.Gaussian(100.0), {"D": 5}),
+    "Gaussian, carelessly computed": (
+        lambda X, Z: np.exp(
+            2 * X @ Z.T - np.sum(X**2, axis=1)[:, None] - np.sum(Z**2, axis=1)
+        ),
+        {"D": 2},
+    ),
+    "Matérn-3/2": (lambda X, Z: matern32(cdist(X, Z)), {"D": 2}),
+    "Matérn-3/2 L1, D = 1": (cityblock, {}),
+    "Laplace L1": (lambda X, Z: np.exp(-cdist(X, Z, "cityblock")), {"D": 3}),
+    "min": (lambda X, Z: np.minimum(X, Z.T), {"low": 0}),
+    "cos of difference": (lambda X, Z: np.cos(X - Z.T), {}),
+    "indicator": (lambda X, Z: 1.0 * (cdist(X, Z) == 0), {}),
+    "zero": (lambda X, Z: np.zeros((len(X), len(Z))), {}),
+}
+
+
+def by_name(cases):
+    return pytest.mark.parametrize(
+        ("k", "options"), cases.values(), ids=cases.keys()
+    )
+
+
+@by_name(NO_KERNELS)
+def test_counterexample_is_found_and_its_energy_is_negative(k, options):
+    found = validity.find_counterexample(k, **options)
+    assert isinstance(found, validity.Counterexample) and found.found
+    N, D = found.points.shape
+    assert options.get("D", 1) == D and found.v.shape == (N,)
+    total = 0.0
+    for n, m in itertools.product(range(N), repeat=2):
+        value = k(found.points[[n]], found.points[[m]])[0, 0]
+        total += found.v[n] * found.v[m] * value
+    assert total < -found.tolerance < 0
+    assert_allclose(found.value, total, rtol=1e-3)
+    low, high = options.get("low", -3), options.get("high", 3)
+    assert found.points.min() >= low and found.points.max() <= high
+
+
+@by_name(KERNELS)
+def test_nothing_is_found_against_a_kernel(k, options):
+    search = validity.find_counterexample(k, **options)
+    assert isinstance(search, validity.Search) and not search.found
+    assert search.sets_tried > 1000
+    assert search.points_tried > search.sets_tried
+    assert search.smallest_eigenvalue > -validity.TOLERANCE
+
+
+def test_search_is_deterministic_and_varies_with_the_seed():
+    first, again, other = (
+        validity.find_counterexample(cityblock, D=2, seed=seed)
+        for seed in (0, 0, 1)
+    )
+    assert np.array_equal(first.points, again.points)
+    assert first.value == again.value
+    assert not np.array_equal(first.points, other.points)
+
+
+@pytest.mark.parametrize(("p", "N"), [(0.5, 3), (1.5, 4), (2.5, 5), (3.5, 6)])
+def test_fractional_powers_need_as_many_points_as_fitzgerald_and_horn_say(
+    p, N
+):
+    found = validity.find_counterexample(
+        lambda X, Z: (1 + X @ Z.T) ** p, low=0.0
+    )
+    assert len(found.v) == N
+
+
+def test_city_block_matern_fails_on_the_cross_to_fifty_digits():
+    cross = [(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1)]
+    v = [-4, 1, 1, 1, 1]
+    with mpmath.workdps(50):
+        u = mpmath.log(mpmath.mpf(3) / 2)  # √3 times the length of an arm
+        total = mpmath.mpf(0)
+        for (x, v_n), (z, v_m) in itertools.product(
+            zip(cross, v, strict=True), repeat=2
+        ):
+            r = u * (abs(x[0] - z[0]) + abs(x[1] - z[1]))
+            total += v_n * v_m * (1 + r) * mpmath.exp(-r)
+        exact = 4 - mpmath.mpf(32) / 3 * u
+        assert mpmath.almosteq(total, exact, 1e-45)
+        assert total < -mpmath.mpf(4) / 15
+    X = float(u) / np.sqrt(3) * np.array(cross)
+    assert_allclose(validity.energy(cityblock(X, X), v), float(exact))
+
+
+def test_single_values_decide_not_those_of_a_batch():
+    def centred(X, Z):  # depends on the other points: a kernel pair by pair
+        K = kernels.Gaussian(0.5)(X, Z)
+        return K - 2 * (K.size > 1)
+
+    assert not validity.find_counterexample(centred).found
+
+
+@given(shapes)
+def test_energy_is_the_squared_length_of_the_mixture(shape):
+    N, M, seed = shape
+    rng = np.random.default_rng(seed)
+    Phi, v = rng.standard_normal((N, M)), rng.standard_normal(N)
+    mixture = sum(v_n * phi_n for v_n, phi_n in zip(v, Phi, strict=True))
+    assert_allclose(
+        validity.energy(Phi @ Phi.T, v), mixture @ mixture, atol=1e-12
+    )
+
+
+@given(shapes)
+def test_smallest_eigenvalue_is_the_least_energy_of_unit_vectors(shape):
+    N, _, seed = shape
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((N, N))
+    K = A + A.T
+    lowest = validity.smallest_eigenvalue(K)
+    for v in rng.standard_normal((20, N)):
+        assert validity.energy(K, v / np.linalg.norm(v)) >= lowest - 1e-12
+    root = np.roots(np.poly(K)) if N < 5 else np.linalg.eigvals(K)
+    assert_allclose(lowest, root.real.min(), atol=1e-6)
+
+
+@given(shapes)
+def test_features_from_a_gram_reproduce_it_with_its_rank(shape):
+    N, M, seed = shape
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((N, M))
+    K = A @ A.T
+    before = K.copy()
+    Phi = validity.feature_map_from_gram(K)
+    assert Phi.shape == (N, min(N, M))
+    assert_allclose(Phi @ Phi.T, K, atol=1e-12 * np.trace(K))
+    assert np.array_equal(K, before)
+    lengths = np.sum(Phi**2, axis=0)  # the eigenvalues, largest first
+    assert np.all(np.diff(lengths) <= 1e-12)
+
+
+def test_zero_gram_has_no_features():
+    assert validity.feature_map_from_gram(np.zeros((3, 3))).shape == (3, 0)
+
+
+def test_rounding_level_separates_rounding_from_indefinite():
+    X = np.linspace(0, 1, 60)[:, None]
+    K = kernels.Gaussian(1.0)(X)
+    level = validity.rounding_level(K)
+    assert -level < validity.smallest_eigenvalue(K) < level
+    Phi = validity.feature_map_from_gram(K)
+    assert_allclose(Phi @ Phi.T, K, atol=60 * level)
+    with pytest.raises(ValueError, match="positive semi-definite"):
+        validity.feature_map_from_gram(K - 100 * level * np.eye(60))
+
+
+def test_rounding_level_is_the_jitter_of_a_failed_cholesky():
+    K = kernels.Gaussian(1.0)(np.linspace(0, 1, 60)[:, None])
+    with pytest.warns(JitterWarning):
+        jitter = factor(K, "K").jitter
+    assert_allclose(validity.rounding_level(K), jitter)
+
+
+def test_verdicts_print_as_sentences():
+    found = validity.find_counterexample(lambda X, Z: -1 - X @ Z.T)
+    assert str(found).startswith("no kernel: vᵀKv = -")
+    assert str(found).endswith(" on 1 point")
+    search = validity.find_counterexample(kernels.Linear())
+    assert (
+        str(search) == f"nothing found on {search.sets_tried} sets of points"
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: validity.feature_map_from_gram([[1.0, 2.0], [2.0, 1.0]]),
+            "K must be positive semi-definite, got smallest eigenvalue -1",
+        ),
+        (
+            lambda: validity.feature_map_from_gram([[0.0, 1.0], [1.0, 0.0]]),
+            "K must be positive semi-definite, got smallest eigenvalue -1",
+        ),
+        (
+            lambda: validity.smallest_eigenvalue([[1.0, 2.0], [0.0, 1.0]]),
+            "K must be symmetric, got entries that differ .* by 2",
+        ),
+        (
+            lambda: validity.rounding_level(np.ones((2, 3))),
+            r"K must be a square Gram matrix k\(X\), got shape \(2, 3\)",
+        ),
+        (
+            lambda: validity.energy(np.eye(5), np.ones(2)),
+            "v must have length 5, got 2",
+        ),
+        (
+            lambda: validity.find_counterexample(kernels.Linear(), D=0),
+            "D must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: validity.find_counterexample(
+                kernels.Linear(), low=1.0, high=1.0
+            ),
+            "low must be < high, got 1.0 and 1.0",
+        ),
+        (
+            lambda: validity.find_counterexample(
+                kernels.Linear(), low=-np.inf
+            ),
+            "low must be finite, got -inf",
+        ),
+        (
+            lambda: validity.find_counterexample(lambda X, Z: X - Z.T),
+            r"k\(X, X\) must be symmetric",
+        ),
+        (
+            lambda: validity.find_counterexample(lambda X, Z: np.ones(3)),
+            r"k\(X, X\) must have shape \(1, 1\), got \(3,\)",
+        ),
+        (
+            lambda: validity.find_counterexample(
+                lambda X, Z: np.sqrt(X) @ np.sqrt(Z.T)
+            ),
+            "k must be finite for inputs from -3.0 to 3.0, got NaN or inf in",
+        ),
+    ],
+)
+def test_bad_input_names_argument_expectation_and_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
