@@ -1,8 +1,12 @@
 """Ridge regression, primal (weights w) and dual (coefficients a).
 
-The equations are those of chapter 2, numbered as in PRML: (6.2) to (6.9).
+The equations are those of chapters 1 and 2; (6.2) to (6.9) are numbered as
+in PRML.
 """
 
+from typing import NamedTuple
+
+import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelbook import _checks, _linalg
@@ -84,6 +88,128 @@ def primal_weights(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     lam = _checks.positive(lam, "lam")
     A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
     return _linalg.factor(A, "ΦᵀΦ + λI").solve(Phi.T @ t)
+
+
+class LinearFit(NamedTuple):
+    """A fitted model y(x) = wᵀφ(x) + b."""
+
+    w: FloatArray
+    b: float
+
+
+def fit_with_intercept(Phi: ArrayLike, t: ArrayLike, lam: float) -> LinearFit:
+    """Ridge regression with an intercept b that is not penalised.
+
+    Minimises ½ Σ_n {wᵀφ(x_n) + b - t_n}² + ½ λ wᵀw.  With the means φ̄ of the
+    features and t̄ of the targets, Φ_c = Φ - 1φ̄ᵀ and t_c = t - 1t̄,
+
+    w = (Φ_cᵀΦ_c + λI_M)⁻¹ Φ_cᵀt_c,  b = t̄ - wᵀφ̄.
+
+    Parameters
+    ----------
+    Phi : (N, M) design matrix, without a constant feature
+    t : (N,) targets
+    lam : λ > 0
+
+    Returns
+    -------
+    w : (M,)
+    b : number
+
+    Examples
+    --------
+    >>> fit_with_intercept(Phi=[[1.0], [3.0]], t=[100.0, 104.0], lam=2.0)
+    LinearFit(w=array([1.]), b=100.0)
+    """
+    Phi, t = _problem(Phi, t)
+    phi_mean, t_mean = Phi.mean(axis=0), float(t.mean())
+    w = primal_weights(Phi - phi_mean, t - t_mean, lam)
+    return LinearFit(w, float(t_mean - w @ phi_mean))
+
+
+def minimum_norm_weights(Phi: ArrayLike, t: ArrayLike) -> FloatArray:
+    """The shortest of all least-squares solutions: ridge's limit for λ → 0.
+
+    w = Φ⁺t, with the pseudo-inverse Φ⁺.
+
+    Singular values below max(N, M) times the machine precision, relative to
+    the largest, count as zero.
+
+    Parameters
+    ----------
+    Phi : (N, M) design matrix, of any rank
+    t : (N,) targets
+
+    Returns
+    -------
+    w : (M,)
+
+    Examples
+    --------
+    >>> minimum_norm_weights(Phi=[[1.0, 1.0]], t=[4.0]).round(3)
+    array([2., 2.])
+    """
+    Phi, t = _problem(Phi, t)
+    # By the singular values of Φ itself: ΦᵀΦ would square their spread.
+    w = np.linalg.lstsq(Phi, t, rcond=None)[0]
+    return np.asarray(w, dtype=np.float64)
+
+
+class BiasVariance(NamedTuple):
+    """How far predictions miss on average, and how much they scatter."""
+
+    bias: FloatArray
+    variance: FloatArray
+
+
+def bias_variance(
+    Phi: ArrayLike,
+    h: ArrayLike,
+    noise: float,
+    lam: float,
+    Phi_new: ArrayLike,
+    h_new: ArrayLike,
+) -> BiasVariance:
+    """Bias and variance of ridge predictions, over new noise at fixed inputs.
+
+    Targets are t_n = h(x_n) + noise, with independent noise of mean zero.
+    With s(x) = Φ(ΦᵀΦ + λI_M)⁻¹φ(x), a prediction is y(x) = s(x)ᵀt, and
+
+    bias(x) = s(x)ᵀh - h(x),  variance(x) = noise² ‖s(x)‖².
+
+    Parameters
+    ----------
+    Phi : (N, M) design matrix of the training inputs
+    h : (N,) true function at the training inputs
+    noise : standard deviation of the noise, >= 0
+    lam : λ > 0
+    Phi_new : (N*, M) design matrix of the new inputs
+    h_new : (N*,) true function at the new inputs
+
+    Returns
+    -------
+    bias : (N*,)
+    variance : (N*,)
+
+    Examples
+    --------
+    >>> bias_variance([[1.0]], [2.0], 1.0, 1.0, [[1.0]], [2.0])
+    BiasVariance(bias=array([-1.]), variance=array([0.25]))
+    """
+    Phi = _checks.matrix(Phi, "Phi")
+    h = _checks.vector(h, "h", len(Phi))
+    Phi_new = _checks.matrix(Phi_new, "Phi_new")
+    if Phi_new.shape[1] != Phi.shape[1]:
+        raise ValueError(
+            f"Phi_new must have the {Phi.shape[1]} columns of Phi, "
+            f"got shape {Phi_new.shape}"
+        )
+    h_new = _checks.vector(h_new, "h_new", len(Phi_new))
+    noise = _checks.non_negative(noise, "noise")
+    lam = _checks.positive(lam, "lam")
+    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
+    S = Phi @ _linalg.factor(A, "ΦᵀΦ + λI").solve(Phi_new.T)
+    return BiasVariance(S.T @ h - h_new, noise**2 * (S**2).sum(axis=0))
 
 
 def residual_coefficients(
