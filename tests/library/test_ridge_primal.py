@@ -116,7 +116,7 @@ def test_bias_and_variance_are_those_of_many_data_sets():
     Phi, h, rng = problem((10, 4, 5))
     Phi_new, h_new = rng.standard_normal((3, 4)), rng.standard_normal(3)
     closed = ridge.bias_variance(Phi, h, 0.5, 0.7, Phi_new, h_new)
-    trials = 20_000
+    trials = 4000
     y = np.array(
         [
             Phi_new @ ridge.primal_weights(Phi, t, 0.7)
@@ -125,7 +125,7 @@ def test_bias_and_variance_are_those_of_many_data_sets():
     )
     error = 5 * np.sqrt(closed.variance / trials)
     assert np.all(np.abs(y.mean(axis=0) - h_new - closed.bias) < error)
-    assert_allclose(y.var(axis=0), closed.variance, rtol=0.06)
+    assert_allclose(y.var(axis=0), closed.variance, rtol=0.1)
 
 
 @given(sizes, st.floats(1e-2, 1e2))
