@@ -1,29 +1,111 @@
-"""One contract for every kernel."""
+"""One contract for every kernel, and the laws of the algebra."""
 
 import math
+import tracemalloc
 
+import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.gaussian_process import kernels as theirs
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
 
-from kernelbook.kernels import Gaussian, Linear, Polynomial
+from kernelbook import ridge
+from kernelbook.kernels import (
+    Constant,
+    Gaussian,
+    Kernel,
+    Linear,
+    Matern,
+    Periodic,
+    Polynomial,
+    QuadraticForm,
+    RationalQuadratic,
+    Scaled,
+    exp,
+    quadratic_form,
+)
+
+
+def dot(x, z):
+    return math.fsum(x * z)
+
+
+def squared(x, z):
+    return math.fsum((x - z) ** 2)
+
+
+def distance(x, z):
+    return math.sqrt(squared(x, z))
+
+
+def bend(X):
+    return np.sin(3 * X[:, 0]) - 0.2
+
+
+def bend_one(x):
+    return math.sin(3 * x[0]) - 0.2
+
+
+def periodic(x, z):
+    return math.exp(-2 * sum(math.sin(math.pi * d / 3) ** 2 for d in x - z))
+
 
 # Each kernel beside its formula, written for two single inputs.
 KERNELS = {
-    Linear(): lambda x, z: math.fsum(x * z),
-    Polynomial(degree=1, c=0.5): lambda x, z: math.fsum(x * z) + 0.5,
-    Polynomial(degree=2): lambda x, z: math.fsum(x * z) ** 2,
-    Polynomial(degree=3, c=1.0): lambda x, z: (math.fsum(x * z) + 1) ** 3,
-    Gaussian(gamma=0.5): lambda x, z: math.exp(-0.5 * math.fsum((x - z) ** 2)),
-    Gaussian(gamma=4.0): lambda x, z: math.exp(-4 * math.fsum((x - z) ** 2)),
+    Linear(): dot,
+    Constant(0.5): lambda x, z: 0.5,
+    Polynomial(degree=1, c=0.5): lambda x, z: dot(x, z) + 0.5,
+    Polynomial(degree=2): lambda x, z: dot(x, z) ** 2,
+    Polynomial(degree=3, c=1.0): lambda x, z: (dot(x, z) + 1) ** 3,
+    Polynomial(degree=6, c=1.0): lambda x, z: (dot(x, z) + 1) ** 6,
+    Polynomial(degree=7, c=1.0): lambda x, z: (dot(x, z) + 1) ** 7,
+    Gaussian(gamma=0.5): lambda x, z: math.exp(-0.5 * squared(x, z)),
+    Gaussian(gamma=4.0): lambda x, z: math.exp(-4 * squared(x, z)),
+    Matern(nu=0.5, length=2.0): lambda x, z: math.exp(-distance(x, z) / 2),
+    Matern(nu=1.5, length=0.5): lambda x, z: (
+        (1 + math.sqrt(3) * distance(x, z) / 0.5)
+        * math.exp(-math.sqrt(3) * distance(x, z) / 0.5)
+    ),
+    Matern(nu=2.5, length=2.0): lambda x, z: (
+        (1 + math.sqrt(5) * distance(x, z) / 2 + 5 * squared(x, z) / 12)
+        * math.exp(-math.sqrt(5) * distance(x, z) / 2)
+    ),
+    RationalQuadratic(alpha=0.7, length=2.0): lambda x, z: (
+        (1 + squared(x, z) / 5.6) ** -0.7
+    ),
+    Periodic(period=3.0): periodic,
+    3.0 * Linear(): lambda x, z: 3 * dot(x, z),
+    Linear() + Gaussian(0.5): lambda x, z: (
+        dot(x, z) + math.exp(-squared(x, z) / 2)
+    ),
+    Linear() * Gaussian(0.5): lambda x, z: (
+        dot(x, z) * math.exp(-squared(x, z) / 2)
+    ),
+    Linear().polynomial([0.5, 0, 2]): lambda x, z: 0.5 + 2 * dot(x, z) ** 2,
+    Linear().conjugate(bend): lambda x, z: (
+        bend_one(x) * dot(x, z) * bend_one(z)
+    ),
+    exp(0.1 * Linear()): lambda x, z: math.exp(0.1 * dot(x, z)),
+    2.0 * (Linear() + Constant(1)) * Periodic(3.0): lambda x, z: (
+        2 * (dot(x, z) + 1) * periodic(x, z)
+    ),
 }
 every_kernel = pytest.mark.parametrize("k", KERNELS, ids=repr)
+some = settings(max_examples=30, deadline=None)  # times every kernel
+
+
+def cloud(N, D, seed):
+    return np.random.default_rng(seed).standard_normal((N, D))
+
+
 clouds = st.builds(
-    lambda N, D, seed: np.random.default_rng(seed).standard_normal((N, D)),
+    cloud,
     st.integers(1, 7),
     st.sampled_from([1, 2, 5]),
     st.integers(0, 10**6),
@@ -31,9 +113,10 @@ clouds = st.builds(
 
 
 @every_kernel
+@some
 @given(X=clouds, seed=st.integers(0, 100))
 def test_values_equal_the_double_loop(k, X, seed):
-    Z = np.random.default_rng(seed).standard_normal((3, X.shape[1]))
+    Z = cloud(3, X.shape[1], seed)
     loop = [[KERNELS[k](x, z) for z in Z] for x in X]
     K = k(X, Z)
     assert K.shape == (len(X), len(Z))
@@ -41,6 +124,7 @@ def test_values_equal_the_double_loop(k, X, seed):
 
 
 @every_kernel
+@some
 @given(X=clouds)
 def test_gram_is_exactly_symmetric_and_positive_semidefinite(k, X):
     K = k(X)
@@ -49,9 +133,27 @@ def test_gram_is_exactly_symmetric_and_positive_semidefinite(k, X):
 
 
 @every_kernel
+@some
 @given(X=clouds)
 def test_gram_is_the_cross_gram_with_itself(k, X):
     assert_allclose(k(X), k(X, X.copy()), rtol=1e-12, atol=1e-13)
+
+
+@every_kernel
+@some
+@given(X=clouds)
+def test_diagonal_is_that_of_the_gram(k, X):
+    assert k.diagonal(X).shape == (len(X),)
+    assert_allclose(k.diagonal(X), np.diag(k(X)), rtol=1e-12, atol=1e-13)
+    assert_allclose(Kernel._diagonal(k, X), np.diag(k(X)), rtol=1e-12)
+
+
+@every_kernel
+def test_two_vectors_give_one_number(k):
+    X = cloud(2, 3, seed=0)
+    assert k(X[0], X[1]).shape == ()
+    assert_allclose(k(X[0], X[1]), KERNELS[k](X[0], X[1]))
+    assert_allclose(k(X[0], X[0]), KERNELS[k](X[0], X[0]))
 
 
 @every_kernel
@@ -59,29 +161,341 @@ def test_repr_builds_the_kernel_again(k):
     assert eval(repr(k)) == k
 
 
+@every_kernel
+def test_inputs_are_left_alone(k):
+    X, Z = cloud(4, 2, seed=1), cloud(3, 2, seed=2)
+    before = X.copy(), Z.copy()
+    k(X), k(X, Z), k.diagonal(X)
+    assert np.array_equal(X, before[0])
+    assert np.array_equal(Z, before[1])
+
+
+# ------------------------------------------- random expressions of the algebra
+# An expression is a kernel, its formula, and a bound on |k| where ‖x‖ <= 1.
+
+leaves = st.sampled_from(
+    [
+        (Linear(), dot, 1.0),
+        (Constant(0.3), lambda x, z: 0.3, 0.3),
+        (Gaussian(0.5), KERNELS[Gaussian(0.5)], 1.0),
+        (Matern(0.5, 2.0), KERNELS[Matern(0.5, 2.0)], 1.0),
+        (Periodic(3.0), periodic, 1.0),
+    ]
+)
+
+
+def added(a, b):
+    return (a[0] + b[0], lambda x, z: a[1](x, z) + b[1](x, z), a[2] + b[2])
+
+
+def multiplied(a, b):
+    return (a[0] * b[0], lambda x, z: a[1](x, z) * b[1](x, z), a[2] * b[2])
+
+
+def scaled(a, c):
+    return (c * a[0], lambda x, z: c * a[1](x, z), c * a[2])
+
+
+def polynomial(a, q):
+    def formula(x, z):
+        return sum(c * a[1](x, z) ** j for j, c in enumerate(q))
+
+    bound = sum(c * a[2] ** j for j, c in enumerate(q))
+    return (a[0].polynomial(q), formula, bound)
+
+
+def conjugated(a):
+    def formula(x, z):
+        return bend_one(x) * a[1](x, z) * bend_one(z)
+
+    return (a[0].conjugate(bend), formula, 1.44 * a[2])
+
+
+def exponentiated(a):
+    if a[2] > 5:
+        return a
+    return (exp(a[0]), lambda x, z: math.exp(a[1](x, z)), math.exp(a[2]))
+
+
+weights = st.sampled_from([0.0, 0.25, 1.0, 1.5])
+expressions = st.recursive(
+    leaves,
+    lambda e: st.one_of(
+        st.builds(added, e, e),
+        st.builds(multiplied, e, e),
+        st.builds(scaled, e, weights),
+        st.builds(polynomial, e, st.lists(weights, min_size=1, max_size=3)),
+        st.builds(conjugated, e),
+        st.builds(exponentiated, e),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(expressions, clouds)
+def test_every_expression_is_a_kernel_equals_its_loop_and_prints(built, X):
+    k, formula, _ = built
+    X = X / np.maximum(1, np.linalg.norm(X, axis=1, keepdims=True))
+    K = k(X)
+    loop = np.array([[formula(x, z) for z in X] for x in X])
+    scale = np.abs(loop).max() + 1e-300
+    assert_allclose(K / scale, loop / scale, rtol=1e-9, atol=1e-12)
+    assert np.array_equal(K, K.T)
+    assert np.linalg.eigvalsh(K / scale).min() >= -1e-9
+    assert_allclose(k.diagonal(X) / scale, np.diag(K) / scale, atol=1e-12)
+    assert eval(repr(k)) == k
+
+
+def test_repr_is_what_the_reader_wrote():
+    k1, k2, k3 = Linear(), Gaussian(0.5), Constant(1.0)
+    L, G, C = repr(k1), repr(k2), repr(k3)
+    assert repr(2.0 * k2 + k1) == f"2.0 * {G} + {L}"
+    assert repr(k1 * 2) == repr(np.float64(2) * k1) == f"2.0 * {L}"
+    assert repr(k1 + k2 + k3) == f"{L} + {G} + {C}"
+    assert repr(k1 + (k2 + k3)) == f"{L} + ({G} + {C})"
+    assert repr((k1 + k2) * k3) == f"({L} + {G}) * {C}"
+    assert repr(k1 * (k2 * k3)) == f"{L} * ({G} * {C})"
+    assert repr(2.0 * (k1 * k2)) == f"2.0 * ({L} * {G})"
+    assert repr(2.0 * k1 * k2) == f"2.0 * {L} * {G}"
+    assert repr(k1 * (2.0 * k2)) == f"{L} * (2.0 * {G})"
+    assert repr(exp(k1 + k2)) == f"exp({L} + {G})"
+    assert repr((k1 + k2).conjugate(bend)) == f"({L} + {G}).conjugate(bend)"
+
+
+def test_numpy_parameters_print_as_numbers():
+    k = np.float64(2.0) * Gaussian(np.float64(0.5))
+    assert repr(k) == "2.0 * Gaussian(gamma=0.5)"
+    assert hash(k) == hash(Scaled(2.0, Gaussian(0.5)))
+
+
+# ------------------------------------------------------------- quadratic form
+
+
+@given(clouds, st.integers(0, 1000))
+def test_quadratic_form_is_its_double_sum(X, seed):
+    D = X.shape[1]
+    R = cloud(D, 2, seed)
+    A = R @ R.T
+    K = quadratic_form(A)(X)
+    loop = [
+        [
+            math.fsum(
+                x[i] * A[i, j] * z[j] for i in range(D) for j in range(D)
+            )
+            for z in X
+        ]
+        for x in X
+    ]
+    assert_allclose(K, loop, rtol=1e-9, atol=1e-11)
+    assert np.array_equal(K, K.T)
+    assert np.linalg.eigvalsh(K).min() >= -1e-9 * (1 + np.abs(K).max())
+    assert_allclose(quadratic_form(A).diagonal(X), np.diag(K), atol=1e-11)
+
+
+def test_quadratic_form_prints_and_compares():
+    k = quadratic_form(np.array([[2.0, 1.0], [1.0, 2.0]]))
+    assert eval(repr(k)) == k
+    assert k != quadratic_form(np.eye(2))
+    assert_allclose(QuadraticForm(np.zeros((2, 2)))(np.eye(2)), 0.0)
+
+
+# -------------------------------------------------------------------- accuracy
+
+
 @given(X=clouds)
-def test_gaussian_diagonal_is_exactly_one(X):
-    assert np.array_equal(np.diag(Gaussian(0.7)(X)), np.ones(len(X)))
+def test_stationary_diagonal_is_exactly_one(X):
+    kernels = [Gaussian(0.7), Matern(2.5, 0.3), Periodic(0.3)]
+    for k in [*kernels, RationalQuadratic(0.5, 0.1)]:
+        assert np.array_equal(np.diag(k(1e6 + X)), np.ones(len(X)))
+
+
+def test_gaussian_is_exact_far_from_the_origin():
+    rng = np.random.default_rng(0)
+    X = 1e6 + 1e-3 * rng.standard_normal((6, 3))
+    for gamma in [1.0, 1e6]:
+        K = Gaussian(gamma)(X)
+        for n, x in enumerate(X):
+            for m, z in enumerate(X):
+                with mpmath.workdps(50):
+                    r2 = sum(
+                        (mpmath.mpf(float(a)) - mpmath.mpf(float(b))) ** 2
+                        for a, b in zip(x, z, strict=True)
+                    )
+                    exact = mpmath.exp(-mpmath.mpf(gamma) * r2)
+                    error = abs(mpmath.mpf(float(K[n, m])) - exact) / exact
+                assert error <= 1e-12
+    assert Gaussian(1e6)(X).min() < 0.5  # the points are told apart
+
+
+@given(clouds, st.floats(-1e8, 1e8))
+def test_no_distance_is_negative(X, shift):
+    """A negative squared distance would give a value above one."""
+    for k in [Gaussian(2.0), Matern(1.5), RationalQuadratic(1.0)]:
+        K = k(shift + X)
+        assert (K <= 1).all()
+        assert (K >= 0).all()
+
+
+def test_composites_make_no_needless_copies():
+    X = cloud(300, 2, seed=0)
+    gram = 8 * 300**2
+    for k, grams in [
+        (exp(2.0 * Gaussian(1.0)), 1),
+        (Gaussian(1.0) + Gaussian(2.0) + Gaussian(3.0), 2),
+        (Gaussian(1.0).conjugate(bend) * Linear(), 2),
+        (Polynomial(8, 1.0), 1),
+    ]:
+        tracemalloc.start()
+        k(X)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < (grams + 0.2) * gram
+
+
+def test_diagonal_builds_no_gram():
+    X = cloud(2000, 2, seed=0)
+    k = exp(2.0 * Gaussian(1.0) + 0.1 * Linear() * Matern(1.5))
+    tracemalloc.start()
+    k.diagonal(X)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * 2000 * 20
+
+
+# --------------------------------------------------------------------- oracles
 
 
 def test_gaussian_is_scikit_learns():
-    X = np.random.default_rng(0).standard_normal((10, 4))
+    X = cloud(10, 4, seed=0)
     assert_allclose(Gaussian(0.3)(X), rbf_kernel(X, gamma=0.3))
 
 
 def test_polynomial_is_scikit_learns():
-    X = np.random.default_rng(0).standard_normal((10, 4))
-    theirs = polynomial_kernel(X, degree=3, gamma=1.0, coef0=2.0)
-    assert_allclose(Polynomial(3, 2.0)(X), theirs)
+    X = cloud(10, 4, seed=0)
+    oracle = polynomial_kernel(X, degree=3, gamma=1.0, coef0=2.0)
+    assert_allclose(Polynomial(3, 2.0)(X), oracle)
 
 
-def test_kernels_run_inside_scikit_learn():
+@pytest.mark.parametrize(
+    ("ours", "oracle", "D"),
+    [
+        (Matern(0.5, 0.8), theirs.Matern(0.8, nu=0.5), 3),
+        (Matern(1.5, 0.8), theirs.Matern(0.8, nu=1.5), 3),
+        (Matern(2.5, 0.8), theirs.Matern(0.8, nu=2.5), 3),
+        (
+            RationalQuadratic(0.7, 0.8),
+            theirs.RationalQuadratic(alpha=0.7, length_scale=0.8),
+            3,
+        ),
+        (
+            Periodic(1.7, 0.8),
+            theirs.ExpSineSquared(length_scale=0.8, periodicity=1.7),
+            1,
+        ),
+    ],
+)
+def test_stationary_kernels_are_scikit_learns(ours, oracle, D):
+    X = cloud(10, D, seed=0)
+    assert_allclose(ours(X), oracle(X), rtol=1e-10)
+
+
+def test_rational_quadratic_tends_to_the_gaussian():
+    X = cloud(10, 2, seed=0)
+    wide = RationalQuadratic(alpha=1e9, length=2.0)(X)
+    assert_allclose(wide, Gaussian(gamma=1 / 8)(X), rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    "k", [Gaussian(0.5), 0.5 * Gaussian(0.5) + exp(0.1 * Linear())], ids=repr
+)
+def test_kernels_run_inside_scikit_learn(k):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((40, 2))
+    X, Z = rng.standard_normal((40, 2)), rng.standard_normal((9, 2))
     t = np.sign(X[:, 0] * X[:, 1])
-    ours = SVC(kernel=Gaussian(0.5)).fit(X, t).predict(X)
-    theirs = SVC(kernel="rbf", gamma=0.5).fit(X, t).predict(X)
-    assert np.array_equal(ours, theirs)
+
+    machine = SVC(kernel=k).fit(X, t)
+    oracle = SVC(kernel="precomputed").fit(k(X), t)
+    assert np.array_equal(machine.predict(Z), oracle.predict(k(Z, X)))
+
+    krr = clone(KernelRidge(kernel=k, alpha=0.3)).fit(X, t)
+    a = ridge.dual_coefficients(k(X), t, 0.3)
+    assert_allclose(krr.dual_coef_, a)
+    assert_allclose(krr.predict(Z), ridge.predict(a, k(X, Z)))
+
+
+# ------------------------------------------------------------- forbidden moves
+
+
+@pytest.mark.parametrize(
+    ("move", "kind", "message"),
+    [
+        (lambda k: k - Linear(), TypeError, "rule 3 only adds"),
+        (lambda k: 1.0 - k, TypeError, "rule 3 only adds"),
+        (lambda k: -k, TypeError, "rule 2 scales by c >= 0"),
+        (lambda k: k / 2.0, TypeError, r"write \(1 / c\) \* k \(rule 2\)"),
+        (lambda k: Linear() / k, TypeError, "no rule divides by a kernel"),
+        (lambda k: k**0.5, TypeError, "need not be a kernel.*rule 5"),
+        (lambda k: k + 1.0, TypeError, r"write Constant\(1.0\)"),
+        (lambda k: 1.0 + k, TypeError, r"write Constant\(1.0\)"),
+        (lambda k: k + "k", TypeError, "unsupported operand"),
+        (lambda k: [2.0] * k, TypeError, "unsupported operand|can't multiply"),
+        (lambda k: exp(1.0), TypeError, "rule 7 takes a kernel, got float"),
+        (
+            lambda k: -2.0 * k,
+            ValueError,
+            "the scale c of rule 2 must be >= 0, got -2.0",
+        ),
+        (
+            lambda k: k * np.nan,
+            ValueError,
+            "the scale c of rule 2 must be finite, got nan",
+        ),
+        (
+            lambda k: k.polynomial([1.0, -1.0]),
+            ValueError,
+            "the coefficients of rule 5 must be >= 0, got -1.0",
+        ),
+        (
+            lambda k: k.polynomial([]),
+            ValueError,
+            "the coefficients of rule 5 must be one-dimensional and not empty",
+        ),
+        (
+            lambda k: k.conjugate(3.0),
+            ValueError,
+            "f of rule 6 must be a function, got 3.0",
+        ),
+        (
+            lambda k: k.conjugate(lambda X: X)(np.ones((2, 2))),
+            ValueError,
+            r"f\(X\) of rule 6 must be one-dimensional",
+        ),
+        (
+            lambda k: quadratic_form([[1.0, 2.0], [-2.0, 1.0]]),
+            ValueError,
+            "A of rule 8 must be symmetric, .* by 4",
+        ),
+        (
+            lambda k: quadratic_form([[1.0, 0.0], [0.0, -1.0]]),
+            ValueError,
+            "A of rule 8 must be positive semi-definite, got smallest .* -1",
+        ),
+        (
+            lambda k: quadratic_form([[1.0, 0.0]]),
+            ValueError,
+            "A of rule 8 must be a square",
+        ),
+        (
+            lambda k: quadratic_form(np.eye(3))([[1.0, 2.0]]),
+            ValueError,
+            r"X must have 3 columns, one for each row of A, got shape \(1, 2",
+        ),
+    ],
+)
+def test_forbidden_moves_raise_and_cite_the_rule(move, kind, message):
+    with pytest.raises(kind, match=message):
+        move(Gaussian(0.5))
 
 
 @pytest.mark.parametrize(
@@ -92,15 +506,34 @@ def test_kernels_run_inside_scikit_learn():
         (lambda: Polynomial(0), "degree must be a whole number >= 1, got 0"),
         (lambda: Polynomial(1.5), "degree must be a whole number >= 1, got 1"),
         (lambda: Polynomial(2, c=-1.0), "c must be >= 0, got -1.0"),
+        (lambda: Constant(-1.0), "c must be >= 0, got -1.0"),
+        (lambda: Matern(nu=1.0), "nu must be 0.5, 1.5 or 2.5, got 1.0"),
+        (lambda: Matern(0.5, length=0.0), "length must be > 0, got 0.0"),
+        (lambda: RationalQuadratic(0.0), "alpha must be > 0, got 0.0"),
+        (lambda: RationalQuadratic(1.0, -1), "length must be > 0, got -1"),
+        (lambda: Periodic(0.0), "period must be > 0, got 0.0"),
+        (lambda: Periodic(1.0, 0.0), "length must be > 0, got 0.0"),
         (
             lambda: Linear()([1.0, 2.0]),
             r"X must be two-dimensional, got shape",
+        ),
+        (
+            lambda: Linear()(np.ones(2), np.ones(3)),
+            r"same number of columns, got \(1, 2\) and \(1, 3\)",
+        ),
+        (
+            lambda: Linear()(np.ones((2, 2)), np.ones(2)),
+            r"Z must be two-dimensional, got shape \(2,\)",
         ),
         (
             lambda: Linear()([[1.0, 2.0]], [[1.0]]),
             r"same number of columns, got \(1, 2\) and \(1, 1\)",
         ),
         (lambda: Linear()([[np.inf]]), "X must be finite, got 1 NaN or inf"),
+        (
+            lambda: Gaussian(1.0).diagonal([1.0]),
+            "X must be two-dimensional, got shape",
+        ),
     ],
 )
 def test_bad_input_names_argument_expectation_and_value(build, message):
