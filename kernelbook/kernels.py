@@ -212,7 +212,12 @@ class QuadraticForm(Kernel):
     A: Any
 
     def __post_init__(self) -> None:
-        A = _checks.gram(self.A, "A of rule 8")
+        A = _checks.matrix(self.A, "A of rule 8")
+        if A.shape[0] != A.shape[1]:
+            raise ValueError(
+                f"A of rule 8 must be square, got shape {A.shape}"
+            )
+        A = _checks.gram(A, "A of rule 8")
         lowest = np.linalg.eigvalsh(A)[0]
         if lowest < -_checks.SYMMETRY_TOLERANCE * np.abs(A).max():
             raise ValueError(

@@ -400,6 +400,12 @@ def test_stationary_kernels_are_scikit_learns(ours, oracle, D):
     assert_allclose(ours(X), oracle(X), rtol=1e-10)
 
 
+def test_periodic_is_a_kernel_where_the_distance_in_the_sine_is_not():
+    X = np.array([[-0.25, 0.0], [0.0, math.sqrt(15) / 4], [0.25, 0.0]])
+    assert np.linalg.eigvalsh(theirs.ExpSineSquared()(X)).min() < -0.1
+    assert np.linalg.eigvalsh(Periodic(1.0)(X)).min() > 0.1
+
+
 def test_rational_quadratic_tends_to_the_gaussian():
     X = cloud(10, 2, seed=0)
     wide = RationalQuadratic(alpha=1e9, length=2.0)(X)
@@ -484,7 +490,7 @@ def test_kernels_run_inside_scikit_learn(k):
         (
             lambda k: quadratic_form([[1.0, 0.0]]),
             ValueError,
-            "A of rule 8 must be a square",
+            r"A of rule 8 must be square, got shape \(1, 2\)",
         ),
         (
             lambda k: quadratic_form(np.eye(3))([[1.0, 2.0]]),
