@@ -46,7 +46,7 @@ class CountingKernel(Kernel):
 
 @dataclass(frozen=True)
 class SetIntersection(CountingKernel):
-    """Size of the intersection, k(A, B) = |A ∩ B|: the parts are elements.
+    """Size of the intersection, k(A, B) = ``|A ∩ B|``: parts are elements.
 
     Examples
     --------
