@@ -140,15 +140,14 @@ class Kernel(ABC):
 
     def __truediv__(self, other: Any) -> NoReturn:
         raise TypeError(
-            "no rule divides by a kernel; to scale, write (1 / c) * k (rule 2)"
+            "no rule divides; to scale, write (1 / c) * k (rule 2)"
         )
 
     __rtruediv__ = __truediv__
 
     def __pow__(self, power: Any) -> NoReturn:
         raise TypeError(
-            "a power of a kernel need not be a kernel; for whole powers "
-            "write k.polynomial([0, 0, 1]) (rule 5)"
+            "rule 5 takes whole powers only: write k.polynomial([0, 0, 1])"
         )
 
     def _inputs(self, X: Any, Z: Any) -> tuple[Any, Any]:
