@@ -4,8 +4,12 @@ One module per idea of the book, named as a reader would look it up:
 
 ===============  ======================================================
 ``features``     feature maps and design matrices
-``kernels``      kernels, as callables ``k(X, Z)``
+``kernels``      kernels, as callables ``k(X, Z)``, and their algebra
+``objects``      kernels on sets, strings and graphs
+``validity``     which functions are kernels: certificates, and a search
 ``ridge``        ridge regression, primal and dual
+``gaussians``    Gaussian vectors and processes: densities, draws
+``counting``     numbers that count their multiplications
 ``toydata``      the small data sets of the chapters
 ``figures``      one style for every figure (needs Matplotlib)
 ===============  ======================================================
