@@ -136,3 +136,22 @@ def _asymmetry(K: FloatArray) -> float:
         float(np.abs(K[i : i + rows] - K[:, i : i + rows].T).max())
         for i in range(0, len(K), rows)
     )
+
+
+def labels(values: ArrayLike, name: str, length: int) -> FloatArray:
+    """Class labels, each -1 or +1."""
+    array = vector(values, name, length)
+    wrong = array[np.abs(array) != 1]
+    if wrong.size:
+        raise ValueError(f"{name} must be -1 or +1, got {wrong[0]:g}")
+    return array
+
+
+def two_classes(values: ArrayLike, name: str, length: int) -> FloatArray:
+    """Class labels -1 and +1, both of them present."""
+    array = labels(values, name, length)
+    if abs(array.sum()) == length:
+        raise ValueError(
+            f"{name} must contain both -1 and +1, got only {array[0]:+g}"
+        )
+    return array

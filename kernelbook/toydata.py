@@ -43,6 +43,18 @@ def two_rings(
     ----------
     N : number of points, taking turns between the rings
     noise : standard deviation of the radius, >= 0
+def two_blobs(
+    N: int, distance: float, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Two round Gaussian clouds in the plane, with labels -1 and +1.
+
+    The clouds have standard deviation 1 and their centres lie at
+    ±(distance/2, 0).  Labels alternate, +1 first.
+
+    Parameters
+    ----------
+    N : number of points, at least 2
+    distance : between the centres, >= 0
     seed : seed of the generator
 
     Returns
@@ -63,3 +75,68 @@ def two_rings(
     angle = rng.uniform(0, 2 * np.pi, N)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     return radius[:, None] * circle, t
+    X, t : (N, 2) inputs and (N,) labels
+
+    Examples
+    --------
+    >>> X, t = two_blobs(4, distance=3.0, seed=0)
+    >>> X.shape, t
+    ((4, 2), array([ 1., -1.,  1., -1.]))
+    """
+    N = _checks.count(N, "N", least=2)
+    distance = _checks.non_negative(distance, "distance")
+    t = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
+    X = np.random.default_rng(seed).standard_normal((N, 2))
+    X[:, 0] += t * distance / 2
+    return X, t
+
+
+def two_moons(
+    N: int, noise: float, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """Two interleaved half circles in the plane, with labels -1 and +1.
+
+    The upper one is (cos s, sin s), the lower (1 - cos s, ½ - sin s), with
+    s uniform in [0, π], plus noise.  Labels alternate, +1 (upper) first.
+
+    Parameters
+    ----------
+    N : number of points, at least 2
+    noise : standard deviation of the Gaussian noise, >= 0
+    seed : seed of the generator
+
+    Returns
+    -------
+    X, t : (N, 2) inputs and (N,) labels
+
+    Examples
+    --------
+    >>> X, t = two_moons(4, noise=0.0, seed=0)
+    >>> bool(np.allclose(np.hypot(X[0, 0], X[0, 1]), 1.0))
+    True
+    """
+    N = _checks.count(N, "N", least=2)
+    noise = _checks.non_negative(noise, "noise")
+    rng = np.random.default_rng(seed)
+    t = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
+    s = rng.uniform(0, np.pi, N)
+    upper, lower = (np.cos(s), np.sin(s)), (1 - np.cos(s), 0.5 - np.sin(s))
+    X = np.where(t > 0, upper, lower).T + noise * rng.standard_normal((N, 2))
+    return X, t
+
+
+def xor() -> tuple[FloatArray, FloatArray]:
+    """The four corners (±1, ±1), labelled by the sign of x₁x₂.
+
+    Returns
+    -------
+    X, t : (4, 2) inputs and (4,) labels
+
+    Examples
+    --------
+    >>> X, t = xor()
+    >>> bool(np.array_equal(t, X[:, 0] * X[:, 1]))
+    True
+    """
+    X = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])
+    return X, X[:, 0] * X[:, 1]

@@ -1,0 +1,136 @@
+"""The perceptron, primal (weights w) and dual (mistake counts c).
+
+The equations are those of chapter 3.  There is no separate bias: give the
+features a constant, or add a constant to the kernel.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kernelbook import _checks
+from kernelbook._checks import FloatArray
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Primal:
+    """What `perceptron` learned."""
+
+    w: FloatArray
+    """(M,) weights."""
+    mistakes: IntArray
+    """The examples it got wrong, in that order."""
+    converged: bool
+    """Whether the last pass was without mistakes."""
+
+
+@dataclass(frozen=True)
+class Dual:
+    """What `dual_perceptron` learned."""
+
+    c: IntArray
+    """(N,) how often it got each example wrong."""
+    mistakes: IntArray
+    """The examples it got wrong, in that order."""
+    converged: bool
+    """Whether the last pass was without mistakes."""
+
+
+def perceptron(Phi: ArrayLike, t: ArrayLike, max_epochs: int = 100) -> Primal:
+    """Perceptron with weights: at a mistake, add t_n φ(x_n) to w.
+
+    Example n is a mistake if t_n wᵀφ(x_n) <= 0.  Starts at w = 0 and passes
+    through the examples in order until a pass is without mistakes.
+
+    Parameters
+    ----------
+    Phi : (N, M) design matrix, row n is φ(x_n)ᵀ
+    t : (N,) labels, -1 and +1, both present
+    max_epochs : number of passes to try; look at ``converged`` afterwards
+
+    Examples
+    --------
+    >>> perceptron([[1.0, 2.0], [1.0, 0.0]], [1, -1])
+    Primal(w=array([-1.,  2.]), mistakes=array([0, 1, 1]), converged=True)
+    """
+    Phi = _checks.matrix(Phi, "Phi")
+    t = _checks.two_classes(t, "t", len(Phi))
+    w = np.zeros(Phi.shape[1])
+    mistakes: list[int] = []
+    for _ in range(_checks.count(max_epochs, "max_epochs")):
+        before = len(mistakes)
+        for n in range(len(t)):
+            if t[n] * (w @ Phi[n]) <= 0:
+                w += t[n] * Phi[n]
+                mistakes.append(n)
+        if len(mistakes) == before:
+            return Primal(w, np.array(mistakes), converged=True)
+    return Primal(w, np.array(mistakes), converged=False)
+
+
+def dual_perceptron(K: ArrayLike, t: ArrayLike, max_epochs: int = 100) -> Dual:
+    """Perceptron with mistake counts: at a mistake, add one to c_n.
+
+    Example n is a mistake if t_n Σ_m c_m t_m k(x_m, x_n) <= 0.  The dual
+    coefficients are a_n = c_n t_n.
+
+    Parameters
+    ----------
+    K : (N, N) Gram matrix
+    t : (N,) labels, -1 and +1, both present
+    max_epochs : number of passes to try; look at ``converged`` afterwards
+
+    Examples
+    --------
+    >>> dual_perceptron([[5.0, 1.0], [1.0, 1.0]], [1, -1])
+    Dual(c=array([1, 2]), mistakes=array([0, 1, 1]), converged=True)
+    """
+    K = _checks.gram(K)
+    t = _checks.two_classes(t, "t", len(K))
+    c = np.zeros(len(K), dtype=np.int64)
+    mistakes: list[int] = []
+    for _ in range(_checks.count(max_epochs, "max_epochs")):
+        before = len(mistakes)
+        for n in range(len(t)):
+            if t[n] * ((c * t) @ K[n]) <= 0:
+                c[n] += 1
+                mistakes.append(n)
+        if len(mistakes) == before:
+            return Dual(c, np.array(mistakes), converged=True)
+    return Dual(c, np.array(mistakes), converged=False)
+
+
+def mistake_bound(w: ArrayLike, Phi: ArrayLike, t: ArrayLike) -> float:
+    """Novikoff's bound on the number of mistakes, from a separating w.
+
+    (R/γ)², with R = max_n ‖φ(x_n)‖ and γ = min_n t_n wᵀφ(x_n) / ‖w‖.
+
+    Parameters
+    ----------
+    w : (M,) any weights that separate the classes; the length is ignored
+    Phi : (N, M) design matrix
+    t : (N,) labels, -1 or +1
+
+    Raises
+    ------
+    ValueError
+        If w does not separate the classes.
+
+    Examples
+    --------
+    >>> mistake_bound([0.0, 1.0], [[1.0, 2.0], [1.0, -1.0]], [1, -1])
+    5.0
+    """
+    Phi = _checks.matrix(Phi, "Phi")
+    t = _checks.labels(t, "t", len(Phi))
+    w = _checks.vector(w, "w", Phi.shape[1])
+    smallest = float((t * (Phi @ w)).min())
+    if smallest <= 0:
+        raise ValueError(
+            f"w must separate the classes, got t_n wᵀφ(x_n) = {smallest:.3g}"
+        )
+    R_squared = float((Phi**2).sum(axis=1).max())
+    return R_squared * float(w @ w) / smallest**2
