@@ -14,7 +14,7 @@ from scipy.special import expit
 from kernelbook import _checks, _linalg
 from kernelbook._checks import FloatArray
 
-ROUNDING = 1e-12  # a relative rise of the objective that rounding can cause
+ROUNDING = 1e-9  # relative rise of the objective that rounding can cause
 
 
 def sigmoid(z: ArrayLike) -> FloatArray:
