@@ -13,7 +13,7 @@ seeds = st.integers(0, 10**6)
 
 
 def separable(seed, N=12, M=3):
-    """Whole numbers, so that both forms compute exactly, and a separator."""
+    """Eighths, so that both forms compute exactly, and a separator."""
     rng = np.random.default_rng(seed)
     u = rng.integers(-3, 4, M).astype(float)
     u[0] = 5.0
@@ -22,7 +22,7 @@ def separable(seed, N=12, M=3):
     t = np.sign(Phi @ u)
     Phi[0], t[0] = np.eye(M)[0], 1.0
     Phi[1], t[1] = -np.eye(M)[0], -1.0
-    return Phi, t, u
+    return Phi / 8, t, u
 
 
 @given(seeds)
