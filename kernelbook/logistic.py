@@ -255,7 +255,7 @@ def dual_newton(
     """Kernel logistic regression by Newton's method in the dual.
 
     Starts at a = 0, takes Newton steps, halves a step while it would raise
-    the objective, and stops when max_n |r_n| <= tolerance.
+    the objective, and stops when no entry of r exceeds the tolerance in size.
 
     Parameters
     ----------
