@@ -8,6 +8,8 @@ One module per idea of the book, named as a reader would look it up:
 ``objects``      kernels on sets, strings and graphs
 ``validity``     which functions are kernels: certificates, and a search
 ``ridge``        ridge regression, primal and dual
+``logistic``     logistic regression, Newton's method in the dual
+``perceptron``   the perceptron, primal and dual, and its mistake bound
 ``gaussians``    Gaussian vectors and processes: densities, draws
 ``counting``     numbers that count their multiplications
 ``toydata``      the small data sets of the chapters
