@@ -4,7 +4,8 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, eigvalsh, solve_triangular
+from scipy.linalg import eigh, eigvalsh
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelbook._checks import FloatArray
 
@@ -13,51 +14,86 @@ class JitterWarning(UserWarning):
     """A matrix was positive definite on paper but not in floating point."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Factor:
     """C + jitter I = UᵀU, with U upper triangular."""
 
     U: FloatArray
     jitter: float
 
-    def solve(self, B: FloatArray) -> FloatArray:
-        """C⁻¹B, by two triangular solves."""
-        half = solve_triangular(self.U, B, trans="T", check_finite=False)
-        solution: FloatArray = solve_triangular(
-            self.U, half, check_finite=False, overwrite_b=True
-        )
+    def whiten(self, B: FloatArray) -> FloatArray:
+        """U⁻ᵀB, one triangular solve: BᵀC⁻¹B is its square."""
+        solution: FloatArray = dtrtrs(self.U, B, trans=1)[0]
         return solution
 
+    def solve(self, B: FloatArray) -> FloatArray:
+        """C⁻¹B = U⁻¹(U⁻ᵀB), by two triangular solves."""
+        half = self.whiten(B)
+        solution: FloatArray = dtrtrs(self.U, half, overwrite_b=1)[0]
+        return solution
 
-def factor(C: FloatArray, name: str) -> Factor:
-    """Cholesky of a positive definite C; C is left alone.
+    def log_determinant(self) -> float:
+        """ln|C| = 2 Σ_n ln U_nn; the determinant itself would underflow."""
+        return float(2 * np.log(self.U.diagonal()).sum())
+
+    def append(self, c: FloatArray, corner: float) -> "Factor":
+        """Factor of C with one more row and column, in N² operations."""
+        N = len(self.U)
+        U = np.zeros((N + 1, N + 1), order="F")
+        U[:N, :N] = self.U
+        U[:N, N] = self.whiten(c)
+        pivot = corner + self.jitter - U[:N, N] @ U[:N, N]
+        if pivot <= 0:
+            raise ValueError("the new row makes C singular")
+        U[N, N] = np.sqrt(pivot)
+        return Factor(U, self.jitter)
+
+
+def factor(C: FloatArray, name: str, overwrite: bool = False) -> Factor:
+    """Cholesky of a symmetric positive definite C.
+
+    C is left alone, unless ``overwrite`` hands its memory over to U.
 
     If rounding alone makes C indefinite, a diagonal shift a little above the
     rounding error, 10 N eps mean(diag C), is added and reported by a
     JitterWarning.  A C that is indefinite beyond rounding raises.
     """
-    try:
-        return Factor(cholesky(C, check_finite=False), jitter=0.0)
-    except LinAlgError:
-        pass
-    N = len(C)
-    jitter = float(10 * N * np.finfo(float).eps * np.trace(C) / N)
-    try:
-        shifted = add_to_diagonal(C, jitter)
-        U = cholesky(shifted, overwrite_a=True, check_finite=False)
-    except LinAlgError:
-        lowest = eigvalsh(C, subset_by_index=[0, 0])[0]
+    # LAPACK wants columns; the rows of a symmetric C are its columns.
+    A = (C if overwrite else C.copy()).T
+    diagonal = A.diagonal().copy()
+    U, failed = dpotrf(A, clean=0, overwrite_a=1)
+    if not failed:
+        return Factor(_upper(U), jitter=0.0)
+    pivot = U[failed - 1, failed - 1]
+    jitter = float(10 * np.finfo(float).eps * diagonal.sum())
+    _restore(U, diagonal + jitter)
+    U, failed_again = dpotrf(U, clean=0, overwrite_a=1)
+    if failed_again:
+        _restore(U, diagonal)
+        lowest = eigvalsh(U, subset_by_index=[0, 0])[0]
         raise ValueError(
-            f"{name} must be positive definite, "
-            f"got smallest eigenvalue {lowest:.3g}"
-        ) from None
+            f"{name} must be positive definite, got smallest eigenvalue "
+            f"{lowest:.3g} (pivot {failed} of {len(U)} is {pivot:.2g}); it "
+            f"would take {-lowest:.2g} on the diagonal, and rounding "
+            f"explains {jitter:.1e}"
+        )
     warnings.warn(
         f"{name} is positive definite only up to rounding: "
         f"added {jitter:.1e} to its diagonal",
         JitterWarning,
         stacklevel=3,
     )
-    return Factor(U, jitter)
+    return Factor(_upper(U), jitter)
+
+
+def symmetric_root(C: FloatArray) -> FloatArray:
+    """The positive semi-definite S with S S = C, for C of any rank.
+
+    Eigenvalues that rounding has made negative count as zero.
+    """
+    values, vectors = eigh(C, check_finite=False)
+    root: FloatArray = vectors * np.sqrt(values.clip(min=0)) @ vectors.T
+    return root
 
 
 def add_to_diagonal(K: FloatArray, value: float) -> FloatArray:
@@ -65,3 +101,17 @@ def add_to_diagonal(K: FloatArray, value: float) -> FloatArray:
     C = K.copy()
     C.flat[:: len(C) + 1] += value
     return C
+
+
+def _upper(U: FloatArray) -> FloatArray:
+    """U with zeros below its diagonal, in place."""
+    for n in range(len(U)):
+        U[n + 1 :, n] = 0.0
+    return U
+
+
+def _restore(U: FloatArray, diagonal: FloatArray) -> None:
+    """Undo a factorisation: LAPACK leaves the lower triangle alone."""
+    for n in range(len(U)):
+        U[n, n + 1 :] = U[n + 1 :, n]
+        U[n, n] = diagonal[n]
