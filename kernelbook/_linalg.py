@@ -4,7 +4,8 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import LinAlgError, eigh, eigvalsh
+from scipy.linalg.blas import dgemm, dsyrk
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelbook._checks import FloatArray
@@ -16,37 +17,62 @@ class JitterWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """C + jitter I = UᵀU, with U upper triangular."""
+    """C + jitter I = UᵀU, with U upper triangular.
 
-    U: FloatArray
+    U is the top left corner of ``store``, whose columns beyond N are zero
+    until :meth:`append` fills them.
+    """
+
+    store: FloatArray
+    N: int
     jitter: float
 
-    def whiten(self, B: FloatArray) -> FloatArray:
-        """U⁻ᵀB, one triangular solve: BᵀC⁻¹B is its square."""
-        solution: FloatArray = dtrtrs(self.U, B, trans=1)[0]
-        return solution
+    @property
+    def U(self) -> FloatArray:
+        """The factor, (N, N)."""
+        return self.store[: self.N, : self.N]
+
+    def whiten(self, B: FloatArray, overwrite: bool = False) -> FloatArray:
+        """U⁻ᵀB, one triangular solve; BᵀC⁻¹B is its square."""
+        columns = self.store[:, : self.N]
+        V: FloatArray = dtrtrs(columns, B, trans=1, overwrite_b=overwrite)[0]
+        return V
+
+    def backsolve(self, B: FloatArray) -> FloatArray:
+        """U⁻¹B, the other triangular solve."""
+        X: FloatArray = dtrtrs(self.store[:, : self.N], B)[0]
+        return X
 
     def solve(self, B: FloatArray) -> FloatArray:
-        """C⁻¹B = U⁻¹(U⁻ᵀB), by two triangular solves."""
-        half = self.whiten(B)
-        solution: FloatArray = dtrtrs(self.U, half, overwrite_b=1)[0]
-        return solution
+        """C⁻¹B = U⁻¹(U⁻ᵀB)."""
+        return self.backsolve(self.whiten(B))
 
     def log_determinant(self) -> float:
         """ln|C| = 2 Σ_n ln U_nn; the determinant itself would underflow."""
         return float(2 * np.log(self.U.diagonal()).sum())
 
     def append(self, c: FloatArray, corner: float) -> "Factor":
-        """Factor of C with one more row and column, in N² operations."""
-        N = len(self.U)
-        U = np.zeros((N + 1, N + 1), order="F")
-        U[:N, :N] = self.U
-        U[:N, N] = self.whiten(c)
-        pivot = corner + self.jitter - U[:N, N] @ U[:N, N]
+        """Factor of C with one more column (c, corner), in N² operations.
+
+        Raises LinAlgError if rounding leaves nothing of the new pivot.
+        """
+        u = self.whiten(c)
+        pivot = corner + self.jitter - u @ u
         if pivot <= 0:
-            raise ValueError("the new row makes C singular")
-        U[N, N] = np.sqrt(pivot)
-        return Factor(U, self.jitter)
+            raise LinAlgError(f"pivot {self.N + 1} is {pivot:.2g}")
+        store = self._with_room()
+        store[: self.N, self.N] = u
+        store[self.N, self.N] = np.sqrt(pivot)
+        return Factor(store, self.N + 1, self.jitter)
+
+    def _with_room(self) -> FloatArray:
+        """A store with column N free: this one, or a larger copy."""
+        N = self.N
+        if len(self.store) > N and self.store[N, N] == 0:
+            return self.store
+        larger = np.zeros((N + N // 8 + 16,) * 2, order="F")
+        larger[:N, :N] = self.U
+        return larger
 
 
 def factor(C: FloatArray, name: str, overwrite: bool = False) -> Factor:
@@ -63,9 +89,9 @@ def factor(C: FloatArray, name: str, overwrite: bool = False) -> Factor:
     diagonal = A.diagonal().copy()
     U, failed = dpotrf(A, clean=0, overwrite_a=1)
     if not failed:
-        return Factor(_upper(U), jitter=0.0)
+        return Factor(_upper(U), len(U), jitter=0.0)
     pivot = U[failed - 1, failed - 1]
-    jitter = float(10 * np.finfo(float).eps * diagonal.sum())
+    jitter = float(10 * np.finfo(float).eps * np.abs(diagonal).sum())
     _restore(U, diagonal + jitter)
     U, failed_again = dpotrf(U, clean=0, overwrite_a=1)
     if failed_again:
@@ -83,7 +109,7 @@ def factor(C: FloatArray, name: str, overwrite: bool = False) -> Factor:
         JitterWarning,
         stacklevel=3,
     )
-    return Factor(_upper(U), jitter)
+    return Factor(_upper(U), len(U), jitter)
 
 
 def symmetric_root(C: FloatArray) -> FloatArray:
@@ -101,6 +127,21 @@ def add_to_diagonal(K: FloatArray, value: float) -> FloatArray:
     C = K.copy()
     C.flat[:: len(C) + 1] += value
     return C
+
+
+def add_products(
+    K: FloatArray, c: float, X: FloatArray, Z: FloatArray
+) -> None:
+    """K += c XZᵀ in place, without a temporary array of that size.
+
+    If Z is X, K stays exactly symmetric.
+    """
+    if Z is not X:
+        dgemm(c, Z.T, X.T, 1.0, K.T, trans_a=1, overwrite_c=1)
+        return
+    dsyrk(c, X.T, 1.0, K.T, trans=1, overwrite_c=1)
+    for n in range(len(K)):  # BLAS has updated one triangle
+        K[n, n + 1 :] = K[n + 1 :, n]
 
 
 def _upper(U: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dtrtri
 
 from kernelbook import _checks, _linalg
@@ -46,11 +47,10 @@ class ExponentialQuadratic(Kernel):
 
     def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         K = Gaussian(self.theta[1] / 2)(X, None if Z is X else Z)
-        for rows in _blocks(len(X)):  # in place: no second N × N*
-            K[rows] *= self.theta[0]
-            K[rows] += self.theta[2]
-            if self.theta[3] > 0:
-                K[rows] += self.theta[3] * (X[rows] @ Z.T)
+        K *= self.theta[0]
+        K += self.theta[2]
+        if self.theta[3] > 0:
+            _linalg.add_products(K, self.theta[3], X, Z)
         return K
 
     def diagonal(self, X: ArrayLike) -> FloatArray:
@@ -187,7 +187,7 @@ def predict(gp: GP, Z: ArrayLike) -> Prediction:
     for rows in _blocks(len(Z)):
         k = gp.k(Z[rows], gp.X).T
         m[rows] = k.T @ gp.a
-        v = gp.factor.whiten(k)  # kᵀC⁻¹k = vᵀv
+        v = gp.factor.whiten(k, overwrite=True)  # kᵀC⁻¹k = vᵀv
         latent[rows] = _diagonal(gp.k, Z[rows]) - np.einsum("nm,nm->m", v, v)
     latent.clip(min=0, out=latent)  # rounding reaches -1e-14
     return Prediction(m, latent, latent + 1 / gp.beta)
@@ -300,12 +300,15 @@ def append(gp: GP, x: ArrayLike, t: float) -> GP:
     t = _checks.real(t, "t")
     k = gp.k(gp.X, x[None])[:, 0]
     c = float(_diagonal(gp.k, x[None])[0]) + 1 / gp.beta
-    factor = gp.factor.append(k, c)
-    a_new = (t - k @ gp.a) / factor.U[-1, -1] ** 2
-    a = np.append(gp.a - a_new * gp.factor.solve(k), a_new)
-    return GP(
-        gp.k, np.vstack([gp.X, x]), np.append(gp.t, t), gp.beta, factor, a
-    )
+    X, targets = np.vstack([gp.X, x]), np.append(gp.t, t)
+    try:
+        factor = gp.factor.append(k, c)
+    except LinAlgError:  # only fit can add jitter
+        return fit(gp.k, X, targets, gp.beta)
+    u, root = factor.U[:-1, -1], factor.U[-1, -1]
+    a_new = (t - k @ gp.a) / root**2
+    a = np.append(gp.a - a_new * gp.factor.backsolve(u), a_new)
+    return GP(gp.k, X, targets, gp.beta, factor, a)
 
 
 def loo(gp: GP) -> Prediction:

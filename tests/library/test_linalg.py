@@ -1,0 +1,130 @@
+"""One Cholesky factorisation: against NumPy, in place, and when it fails."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from kernelbook import _linalg
+from kernelbook._linalg import JitterWarning
+
+sizes = st.tuples(st.integers(1, 9), st.integers(0, 10**6))
+
+
+def positive_definite(sizes):
+    N, seed = sizes
+    rng = np.random.default_rng(seed)
+    B = rng.standard_normal((N, N))
+    return B @ B.T + np.eye(N), rng
+
+
+def crowded(N=60):
+    x = np.linspace(0, 1, N)
+    return np.exp(-((x[:, None] - x) ** 2))
+
+
+@given(sizes)
+def test_the_factor_is_numpys_and_solves(sizes):
+    C, rng = positive_definite(sizes)
+    B = rng.standard_normal((len(C), 3))
+    factor = _linalg.factor(C, "C")
+    assert_allclose(factor.U.T, np.linalg.cholesky(C), rtol=1e-9, atol=1e-9)
+    assert_allclose(factor.solve(B), np.linalg.solve(C, B), atol=1e-8)
+    V = factor.whiten(B)
+    assert_allclose(V.T @ V, B.T @ np.linalg.solve(C, B), atol=1e-8)
+    sign, log_determinant = np.linalg.slogdet(C)
+    assert_allclose(factor.log_determinant(), log_determinant, atol=1e-9)
+    assert sign == 1 and factor.jitter == 0
+
+
+def test_the_matrix_is_left_alone_unless_its_memory_is_handed_over():
+    C, rng = positive_definite((7, 0))
+    before = C.copy()
+    U = _linalg.factor(C, "C").U
+    assert np.array_equal(C, before)
+    factor = _linalg.factor(C, "C", overwrite=True)
+    assert np.shares_memory(factor.U, C)
+    assert np.array_equal(factor.U, U)
+    b = rng.standard_normal((7, 2), dtype=float)
+    kept = b.copy()
+    factor.whiten(b), factor.solve(b)
+    assert np.array_equal(b, kept)
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_jitter_repairs_the_matrix_that_was_given(overwrite):
+    C = crowded()
+    before = C.copy()
+    with pytest.warns(JitterWarning, match="K is positive .* added 1.3e-13"):
+        factor = _linalg.factor(C, "K", overwrite)
+    assert_allclose(factor.jitter, 10 * 60 * np.finfo(float).eps)
+    assert_allclose(factor.U.T @ factor.U, before, atol=1e-12)
+    assert np.array_equal(np.tril(factor.U, -1), np.zeros((60, 60)))
+    assert overwrite or np.array_equal(C, before)
+
+
+def test_an_indefinite_matrix_says_pivot_eigenvalue_and_shift():
+    C = np.eye(3)
+    C[1, 2] = C[2, 1] = 2.0
+    message = (
+        r"C must be positive definite, got smallest eigenvalue -1 \(pivot 3 "
+        r"of 3 is -3\); it would take 1 on the diagonal"
+    )
+    with pytest.raises(ValueError, match=message):
+        _linalg.factor(C, "C", overwrite=True)
+
+
+def test_appending_columns_gives_the_factor_of_the_larger_matrix():
+    C, _ = positive_definite((40, 1))
+    factor = _linalg.factor(C[:3, :3], "C")
+    for n in range(3, 40):
+        factor = factor.append(C[:n, n], C[n, n])
+        again = np.linalg.cholesky(C[: n + 1, : n + 1]).T
+        assert_allclose(factor.U, again, atol=1e-10)
+        b = np.arange(n + 1.0)
+        solution = np.linalg.solve(C[: n + 1, : n + 1], b)
+        assert_allclose(factor.solve(b), solution, rtol=1e-8)
+
+
+def test_two_appends_to_one_factor_do_not_disturb_each_other():
+    C, _ = positive_definite((6, 2))
+    old = _linalg.factor(C, "C").append(np.zeros(6), 1.0)
+    kept = old.U.copy()
+    one = old.append(np.full(7, 0.1), 2.0)
+    first = one.U.copy()
+    two = old.append(np.full(7, 0.2), 3.0)
+    assert np.shares_memory(one.U, old.U)  # no copy was made for it
+    assert not np.array_equal(one.U, two.U)
+    assert np.array_equal(one.U, first)
+    assert np.array_equal(old.U, kept)
+
+
+def test_appending_what_rounding_makes_singular_raises():
+    factor = _linalg.factor(np.array([[1.0]]), "C")
+    with pytest.raises(np.linalg.LinAlgError, match="pivot 2 is 0"):
+        factor.append(np.array([1.0]), 1.0)
+
+
+def test_symmetric_root_squares_back_even_when_singular():
+    C = crowded()
+    S = _linalg.symmetric_root(C)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert_allclose(S @ S, C, atol=1e-12)
+    assert_allclose(S, S.T, atol=1e-12)
+    assert np.linalg.eigvalsh(S).min() > -1e-10
+
+
+@pytest.mark.parametrize("N", [1, 5, 300])
+def test_products_are_added_in_place_and_symmetrically(N):
+    rng = np.random.default_rng(N)
+    X, Z = rng.standard_normal((N, 3)), rng.standard_normal((4, 3))
+    K, cross = np.full((N, N), 2.0), np.full((N, 4), 2.0)
+    _linalg.add_products(K, 0.5, X, X)
+    _linalg.add_products(cross, 0.5, X, Z)
+    assert_allclose(K, 2 + 0.5 * X @ X.T)
+    assert np.array_equal(K, K.T)
+    assert_allclose(cross, 2 + 0.5 * X @ Z.T)
