@@ -53,11 +53,8 @@ class ExponentialQuadratic(Kernel):
             _linalg.add_products(K, self.theta[3], X, Z)
         return K
 
-    def diagonal(self, X: ArrayLike) -> FloatArray:
-        """The variances k(x_n, x_n) = θ₀ + θ₂ + θ₃ ‖x_n‖², shape (N,)."""
-        X = _checks.matrix(X, "X")
-        squared = np.einsum("nd,nd->n", X, X)
-        variances: FloatArray = squared * self.theta[3]
+    def _diagonal(self, X: FloatArray) -> FloatArray:
+        variances: FloatArray = self.theta[3] * np.einsum("nd,nd->n", X, X)
         variances += self.theta[0] + self.theta[2]
         return variances
 
@@ -188,7 +185,7 @@ def predict(gp: GP, Z: ArrayLike) -> Prediction:
         k = gp.k(Z[rows], gp.X).T
         m[rows] = k.T @ gp.a
         v = gp.factor.whiten(k, overwrite=True)  # kᵀC⁻¹k = vᵀv
-        latent[rows] = _diagonal(gp.k, Z[rows]) - np.einsum("nm,nm->m", v, v)
+        latent[rows] = gp.k.diagonal(Z[rows]) - np.einsum("nm,nm->m", v, v)
     latent.clip(min=0, out=latent)  # rounding reaches -1e-14
     return Prediction(m, latent, latent + 1 / gp.beta)
 
@@ -299,7 +296,7 @@ def append(gp: GP, x: ArrayLike, t: float) -> GP:
     x = _checks.vector(x, "x", gp.X.shape[1])
     t = _checks.real(t, "t")
     k = gp.k(gp.X, x[None])[:, 0]
-    c = float(_diagonal(gp.k, x[None])[0]) + 1 / gp.beta
+    c = float(gp.k.diagonal(x[None])[0]) + 1 / gp.beta
     X, targets = np.vstack([gp.X, x]), np.append(gp.t, t)
     try:
         factor = gp.factor.append(k, c)
@@ -341,13 +338,6 @@ def _inputs(gp: GP, Z: ArrayLike) -> FloatArray:
     Z = _checks.matrix(Z, "Z")
     _checks.same_columns(gp.X, Z)
     return Z
-
-
-def _diagonal(k: Kernel, Z: FloatArray) -> FloatArray:
-    if hasattr(k, "diagonal"):
-        variances: FloatArray = k.diagonal(Z)
-        return variances
-    return np.array([k(z[None])[0, 0] for z in Z])
 
 
 def _blocks(N: int) -> Iterator[slice]:

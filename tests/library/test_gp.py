@@ -93,14 +93,15 @@ def test_log_marginal_likelihood_is_scipys_log_density(sizes, theta, beta):
 
 def test_everything_is_scikit_learns():
     X, t, Z, _ = problem((30, 2, 0))
-    theirs_k = (
-        ConstantKernel(THETA[0]) * RBF(THETA[1] ** -0.5)
-        + ConstantKernel(THETA[2])
-        + ConstantKernel(THETA[3]) * DotProduct(0.0)
+    exponential = ConstantKernel(THETA[0]) * RBF(THETA[1] ** -0.5)
+    linear = ConstantKernel(THETA[3]) * DotProduct(
+        (THETA[2] / THETA[3]) ** 0.5
     )
+    theirs_k = exponential + linear
     beta = 20.0
-    latent_gp = GaussianProcessRegressor(theirs_k, alpha=1 / beta)
-    latent_gp.optimizer = None
+    latent_gp = GaussianProcessRegressor(
+        theirs_k, alpha=1 / beta, optimizer=None
+    )
     noisy_gp = GaussianProcessRegressor(
         theirs_k + WhiteKernel(1 / beta), alpha=0.0, optimizer=None
     )
@@ -302,7 +303,7 @@ def model():
             lambda: gp.fit(NotAKernel(), X2, T2, 2.0),
             r"K \+ I/β of NotAKernel\(\) must be positive definite, got "
             r"smallest eigenvalue -0.5 \(pivot 1 of 2 is -0.5\); it would "
-            r"take 0.5 on the diagonal, and rounding explains 4",
+            r"take 0.5 on the diagonal, and rounding explains 2",
         ),
         (
             lambda: gp.predict(model(), np.ones((4, 3))),
