@@ -63,13 +63,10 @@ class ExponentialQuadratic(Kernel):
 class GP:
     """A Gaussian process that has seen data; made by :func:`fit`.
 
-    Attributes
-    ----------
-    k : the kernel, covariance of the process
-    X, t : (N, D) training inputs, (N,) targets
-    beta : noise precision β
-    factor : Cholesky factor of C_N = K + β⁻¹I, and the jitter it needed
-    a : (N,) coefficients a = C_N⁻¹ t of the mean (29)
+    It keeps the kernel ``k``, the training inputs ``X`` (N, D) and targets
+    ``t`` (N,), the noise precision ``beta``, the Cholesky ``factor`` of
+    C_N = K + β⁻¹I with the jitter it needed, and the coefficients
+    ``a`` = C_N⁻¹ t (N,) of the mean (29).
     """
 
     k: Kernel
