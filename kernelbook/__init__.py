@@ -11,6 +11,7 @@ One module per idea of the book, named as a reader would look it up:
 ``logistic``     logistic regression, Newton's method in the dual
 ``perceptron``   the perceptron, primal and dual, and its mistake bound
 ``gaussians``    Gaussian vectors and processes: densities, draws
+``gp``           Gaussian-process regression
 ``counting``     numbers that count their multiplications
 ``toydata``      the small data sets of the chapters
 ``figures``      one style for every figure (needs Matplotlib)

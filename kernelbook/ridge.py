@@ -87,7 +87,7 @@ def primal_weights(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     Phi, t = _problem(Phi, t)
     lam = _checks.positive(lam, "lam")
     A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
-    return _linalg.factor(A, "ΦᵀΦ + λI").solve(Phi.T @ t)
+    return _linalg.factor(A, "ΦᵀΦ + λI", overwrite=True).solve(Phi.T @ t)
 
 
 class LinearFit(NamedTuple):
@@ -208,7 +208,7 @@ def bias_variance(
     noise = _checks.non_negative(noise, "noise")
     lam = _checks.positive(lam, "lam")
     A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
-    S = Phi @ _linalg.factor(A, "ΦᵀΦ + λI").solve(Phi_new.T)
+    S = Phi @ _linalg.factor(A, "ΦᵀΦ + λI", overwrite=True).solve(Phi_new.T)
     return BiasVariance(S.T @ h - h_new, noise**2 * (S**2).sum(axis=0))
 
 
@@ -344,7 +344,7 @@ def dual_coefficients(K: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     K, t = _dual_problem(K, t)
     lam = _checks.positive(lam, "lam")
     C = _linalg.add_to_diagonal(K, lam)
-    return _linalg.factor(C, "K + λI").solve(t)
+    return _linalg.factor(C, "K + λI", overwrite=True).solve(t)
 
 
 def predict(a: ArrayLike, k: ArrayLike) -> FloatArray:
@@ -394,7 +394,7 @@ def target_weights(K: ArrayLike, k: ArrayLike, lam: float) -> FloatArray:
     k = _checks.cross_gram(k, len(K), "k")
     lam = _checks.positive(lam, "lam")
     C = _linalg.add_to_diagonal(K, lam)
-    return _linalg.factor(C, "K + λI").solve(k)
+    return _linalg.factor(C, "K + λI", overwrite=True).solve(k)
 
 
 def lagrangian_dual(
