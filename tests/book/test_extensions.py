@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from chapter_links import pieces
 from listings import without_sections
 from source_numbers import letters, number_equations, source_number
 from validated import digest
@@ -87,4 +88,16 @@ def test_listing_keeps_the_formula_and_drops_the_sections():
     assert kept_short.splitlines()[1:] == [
         '    """Square."""',
         "    return x * x",
+    ]
+
+
+def test_mentions_of_existing_chapters_become_links():
+    text = "Chapter 8 does, chapter 14 will; chapters 2 and 3 did."
+    page_of = {2: "chapters/02_x", 8: "chapters/08_y"}
+    assert list(pieces(text, page_of)) == [
+        ("", None),
+        ("Chapter 8", "chapters/08_y"),
+        (" does, chapter 14 will; ", None),
+        ("chapters 2", "chapters/02_x"),
+        (" and 3 did.", None),
     ]
