@@ -47,7 +47,7 @@ book: $(READY)
 test: $(READY) lint
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser"
 	@$(MAKE) --no-print-directory book
-	@$(BIN)/python -m pytest -q -m browser tests
+	@$(BIN)/python -m pytest -q -n 2 -m browser tests
 
 lint: $(READY)
 	@$(BIN)/ruff check .
