@@ -12,6 +12,8 @@ One module per idea of the book, named as a reader would look it up:
 ``perceptron``   the perceptron, primal and dual, and its mistake bound
 ``gaussians``    Gaussian vectors and processes: densities, draws
 ``gp``           Gaussian-process regression
+``learning``     marginal likelihood, its gradient, learning a kernel
+``networks``     networks with random weights, and their kernels
 ``counting``     numbers that count their multiplications
 ``toydata``      the small data sets of the chapters
 ``figures``      one style for every figure (needs Matplotlib)

@@ -1,0 +1,469 @@
+"""Learning kernels: finite differences, SciPy, scikit-learn, refitting."""
+
+import time
+import tracemalloc
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.stats import multivariate_normal, norm
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import (
+    RBF,
+    ConstantKernel,
+    DotProduct,
+    ExpSineSquared,
+    WhiteKernel,
+)
+from sklearn.gaussian_process.kernels import Matern as TheirMatern
+from sklearn.gaussian_process.kernels import (
+    RationalQuadratic as TheirRationalQuadratic,
+)
+
+from kernelbook import gaussians, gp, kernels, learning
+from kernelbook.kernels import (
+    Constant,
+    Gaussian,
+    Linear,
+    Matern,
+    Periodic,
+    Polynomial,
+    QuadraticForm,
+    RationalQuadratic,
+)
+
+THETA = (1.5, 2.0, 0.3, 0.7)
+
+
+def first_plus_two(X):
+    return X[:, 0] + 2.0
+
+
+EVERY_KERNEL = [
+    Linear(),
+    QuadraticForm(np.diag([1.0, 2.0])),
+    Constant(0.7),
+    Polynomial(degree=3, c=0.5),
+    Gaussian(0.6),
+    Matern(0.5, 0.8),
+    Matern(1.5, 0.8),
+    Matern(2.5, 0.8),
+    RationalQuadratic(0.7, 1.3),
+    Periodic(1.7, 0.9),
+    gp.ExponentialQuadratic(THETA),
+    learning.ARDGaussian((0.4, 1.3)),
+    2.5 * Gaussian(0.6),
+    Gaussian(0.6) + 0.5 * Linear(),
+    3.0 * (Periodic(1.7, 0.9) * Matern(1.5, 2.0)),
+    kernels.exp(0.3 * Gaussian(0.6)),
+    Gaussian(0.6).conjugate(first_plus_two),
+    (0.5 * Gaussian(0.6)).polynomial([0.2, 0.0, 1.5, 0.4]),
+]
+every_kernel = pytest.mark.parametrize("k", EVERY_KERNEL, ids=repr)
+
+
+def problem(N, D, seed):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((N, D)), rng.standard_normal(N), rng
+
+
+def slope(function, k, name, h=1e-5):
+    """Central difference in ln of one hyperparameter."""
+    p = learning.parameters(k)[name]
+    up = learning.with_parameters(k, {name: p * np.exp(h)})
+    down = learning.with_parameters(k, {name: p * np.exp(-h)})
+    return (function(up) - function(down)) / (2 * h)
+
+
+# -------------------------------------------------------- hyperparameters
+
+
+@every_kernel
+def test_derivatives_are_finite_differences_of_every_positive_number(k):
+    X, _, rng = problem(6, 2, 0)
+    Z = rng.standard_normal((4, 2))
+    K, dK = learning.derivatives(k, X, Z)
+    assert_allclose(K, k(X, Z), rtol=1e-12)
+    assert set(learning.parameters(k)) <= set(dK)
+    for name in learning.parameters(k):
+        by_differences = slope(lambda one: one(X, Z), k, name)
+        assert_allclose(dK[name], by_differences, rtol=1e-6, atol=1e-8)
+
+
+@every_kernel
+def test_derivatives_by_numbers_that_are_off_vanish(k):
+    _, dK = learning.derivatives(k, np.eye(2), np.ones((1, 2)))
+    for name in set(dK) - set(learning.parameters(k)):
+        assert not dK[name].any()
+
+
+@every_kernel
+def test_a_kernel_is_rebuilt_from_its_own_parameters(k):
+    values = learning.parameters(k)
+    assert learning.with_parameters(k, values) == k
+    doubled = {name: 2 * value for name, value in values.items()}
+    assert learning.parameters(learning.with_parameters(k, doubled)) == doubled
+
+
+@every_kernel
+def test_a_name_is_what_one_types_to_read_the_number(k):
+    for name, value in learning.parameters(k).items():
+        assert eval(f"k.{name}", {"k": k}) == value
+
+
+def test_every_kernel_of_the_library_has_derivatives():
+    concrete = [
+        thing
+        for module in (kernels, gp, learning)
+        for name, thing in vars(module).items()
+        if isinstance(thing, type)
+        and issubclass(thing, kernels.Kernel)
+        and not thing.__abstractmethods__
+        and not name.startswith("_")
+    ]
+    assert set(concrete) == set(learning.DERIVATIVES)
+
+
+def test_shape_numbers_are_no_hyperparameters():
+    assert learning.parameters(Matern(1.5, 2.0)) == {"length": 2.0}
+    assert learning.parameters(Polynomial(2, 0.0)) == {}
+
+
+@given(st.tuples(st.floats(0, 5), st.floats(0, 5)), st.integers(0, 10**6))
+def test_ard_gaussian_is_a_product_of_one_dimensional_gaussians(gamma, seed):
+    X, _, rng = problem(5, 2, seed)
+    Z = rng.standard_normal((4, 2))
+    k = learning.ARDGaussian(gamma)
+    product = np.exp(
+        -gamma[0] * np.subtract.outer(X[:, 0], Z[:, 0]) ** 2
+    ) * np.exp(-gamma[1] * np.subtract.outer(X[:, 1], Z[:, 1]) ** 2)
+    assert_allclose(k(X, Z), product, atol=1e-14)
+    assert np.array_equal(k(X), k(X).T)
+    assert_allclose(k.diagonal(X), 1.0)
+    assert np.linalg.eigvalsh(k(X)).min() > -1e-12
+
+
+# ---------------------------------------------------------------- evidence
+
+
+@every_kernel
+def test_evidence_is_scipys_log_density_and_its_slopes(k):
+    X, t, _ = problem(23, 2, 1)  # more than one strip of 16 rows
+    beta = 3.0
+
+    def log_density(one, beta=beta):
+        C = one(X) + np.eye(len(X)) / beta
+        return multivariate_normal(cov=C).logpdf(t)
+
+    value, gradient = learning.evidence(k, X, t, beta)
+    assert_allclose(value, log_density(k))
+    assert set(gradient) == {*learning.parameters(k), "beta"}
+    for name in learning.parameters(k):
+        assert_allclose(
+            gradient[name], slope(log_density, k, name), rtol=1e-5, atol=1e-6
+        )
+    up, down = beta * np.exp(1e-5), beta * np.exp(-1e-5)
+    by_beta = (log_density(k, up) - log_density(k, down)) / 2e-5
+    assert_allclose(gradient["beta"], by_beta, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("N", [1, 2, 15, 16, 17, 33, 130])
+def test_strips_add_up_to_the_trace(N):
+    X, t, _ = problem(N, 2, N)
+    k = gp.ExponentialQuadratic(THETA)
+    C_inverse = np.linalg.inv(k(X) + np.eye(N) / 10)
+    W = np.outer(C_inverse @ t, C_inverse @ t) - C_inverse
+    _, dK = learning.derivatives(k, X, X)
+    gradient = learning.evidence(k, X, t, 10.0).gradient
+    for name, derivative in dK.items():
+        assert_allclose(
+            gradient[name], np.trace(W @ derivative) / 2, rtol=1e-8, atol=1e-9
+        )
+
+
+def pairs():
+    """Kernels of ours and of scikit-learn with the same hyperparameters.
+
+    The last entry says by what one of theirs must be multiplied to be the
+    derivative by one of ours (γ = 1/(2ℓ²): by -2, c = σ²: by 2, ...).
+    """
+    yield (
+        2.0 * Gaussian(0.5) + 0.5 * RationalQuadratic(0.7, 1.4),
+        ConstantKernel(2.0) * RBF(1.0)
+        + ConstantKernel(0.5) * TheirRationalQuadratic(1.4, 0.7),
+        {
+            "k1.c": (0, 1),
+            "k1.k1.gamma": (1, -0.5),
+            "k2.c": (2, 1),
+            "k2.k1.alpha": (3, 1),
+            "k2.k1.length": (4, 1),
+        },
+    )
+    yield (
+        Periodic(1.3, 0.8) * Matern(1.5, 2.0),
+        ExpSineSquared(0.8, 1.3) * TheirMatern(2.0, nu=1.5),
+        {"k1.length": (0, 1), "k1.period": (1, 1), "k2.length": (2, 1)},
+    )
+    yield (
+        gp.ExponentialQuadratic(THETA),
+        ConstantKernel(THETA[0]) * RBF(THETA[1] ** -0.5)
+        + ConstantKernel(THETA[2])
+        + ConstantKernel(THETA[3]) * DotProduct(0.0, "fixed"),
+        {
+            "theta[0]": (0, 1),
+            "theta[1]": (1, -0.5),
+            "theta[2]": (2, 1),
+            "theta[3]": (3, 1),
+        },
+    )
+
+
+@pytest.mark.parametrize(("k", "theirs", "which"), list(pairs()))
+def test_evidence_and_gradient_are_scikit_learns(k, theirs, which):
+    X, t, _ = problem(40, 1, 2)
+    model = GaussianProcessRegressor(
+        theirs + WhiteKernel(0.1), alpha=0.0, optimizer=None
+    ).fit(X, t)
+    their_value, their_gradient = model.log_marginal_likelihood(
+        model.kernel_.theta, eval_gradient=True
+    )
+    value, gradient = learning.evidence(k, X, t, beta=10.0)
+    assert_allclose(value, their_value)
+    for name, (index, factor) in which.items():
+        assert_allclose(gradient[name], factor * their_gradient[index])
+    assert_allclose(gradient["beta"], -their_gradient[-1])
+
+
+def test_evidence_keeps_one_matrix_of_size_n_squared():
+    N = 1000
+    X, t, _ = problem(N, 2, 3)
+    k = gp.ExponentialQuadratic(THETA)
+    tracemalloc.start()
+    learning.evidence(k, X, t, 10.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1.2 * 8 * N**2
+
+
+def test_inputs_are_left_alone():
+    X, t, _ = problem(12, 2, 4)
+    before = X.copy(), t.copy()
+    learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
+    assert np.array_equal(X, before[0]) and np.array_equal(t, before[1])
+
+
+def test_pseudo_likelihood_equals_refitting_without_each_target():
+    X, t, _ = problem(9, 2, 5)
+    k, beta = gp.ExponentialQuadratic(THETA), 4.0
+    score = 0.0
+    for n in range(9):
+        rest = np.arange(9) != n
+        model = gp.fit(k, X[rest], t[rest], beta)
+        m, _, variance = gp.predict(model, X[[n]])
+        score += norm.logpdf(t[n], m[0], variance[0] ** 0.5)
+    ours = learning.log_pseudo_likelihood(gp.fit(k, X, t, beta))
+    assert_allclose(ours, score)
+
+
+def test_a_component_is_the_conditional_of_its_joint_with_the_targets():
+    X, t, rng = problem(6, 1, 6)
+    Z = rng.standard_normal((3, 1))
+    k1, k2 = 2.0 * Gaussian(0.5), Linear() + Constant(0.4)
+    model = gp.fit(k1 + k2, X, t, 5.0)
+    C = k1(X) + k2(X) + np.eye(6) / 5
+    joint = np.block([[C, k1(X, Z)], [k1(Z, X), k1(Z)]])
+    rest = gaussians.condition(np.zeros(9), joint, range(6), t)
+    part = learning.component(model, k1, Z)
+    assert_allclose(part.mean, rest.mean)
+    assert_allclose(part.latent_variance, np.diag(rest.cov))
+    other = learning.component(model, k2, Z)
+    assert_allclose(part.mean + other.mean, gp.mean(model, Z))
+
+
+# ------------------------------------------------------------------- learn
+
+
+def wave(N, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 5, (N, 1))
+    return X, np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(N)
+
+
+def test_learn_finds_scikit_learns_optimum():
+    X, t = wave(40, 0)
+    theirs = GaussianProcessRegressor(
+        ConstantKernel(1.0) * RBF(1.0) + WhiteKernel(1.0), alpha=0.0
+    ).fit(X, t)
+    ours = learning.learn(1.0 * Gaussian(0.5), X, t, beta=1.0)
+    assert_allclose(
+        ours.value, theirs.log_marginal_likelihood_value_, atol=1e-4
+    )
+    amplitude, length, noise = np.exp(theirs.kernel_.theta)
+    assert_allclose(ours.k.c, amplitude, rtol=0.02)
+    assert_allclose((2 * ours.k.k1.gamma) ** -0.5, length, rtol=0.01)
+    assert_allclose(1 / ours.beta, noise, rtol=0.01)
+
+
+def test_what_is_learned_is_the_best_of_what_was_tried():
+    X, t = wave(15, 1)
+    k = 1.0 * Gaussian(0.5)
+    learned = learning.learn(k, X, t, 1.0, restarts=4, reach=100.0)
+    assert len(learned.tries) == 5
+    assert learned.value == max(one.value for one in learned.tries)
+    assert_allclose(
+        gp.log_marginal_likelihood(gp.fit(learned.k, X, t, learned.beta)),
+        learned.value,
+    )
+    first = learned.tries[0].start
+    assert first == pytest.approx({"c": 1.0, "k1.gamma": 0.5, "beta": 1.0})
+    for one in learned.tries[1:]:
+        for name, value in one.start.items():
+            assert 1 / 101 < value / first[name] < 101
+    again = learning.learn(k, X, t, 1.0, restarts=4, reach=100.0)
+    assert again == learned
+
+
+def test_the_gradient_vanishes_at_the_top():
+    X, t = wave(40, 0)
+    learned = learning.learn(1.0 * Gaussian(0.5), X, t, 1.0)
+    assert learned.tries[0].converged
+    gradient = learning.evidence(learned.k, X, t, learned.beta).gradient
+    assert max(map(abs, gradient.values())) < 1e-2
+
+
+def test_what_is_held_stays_and_what_is_off_stays_off():
+    X, t = wave(20, 2)
+    k = gp.ExponentialQuadratic((1.0, 1.0, 0.0, 0.0)) + Constant(0.3)
+    learned = learning.learn(k, X, t, 5.0, hold=["beta", "k1.theta[0]"])
+    assert learned.beta == 5.0
+    assert learned.k.k1.theta[0] == 1.0
+    assert learned.k.k1.theta[2:] == (0.0, 0.0)
+    assert learned.k.k1.theta[1] != 1.0
+    held = learning.learn(2.0 * Periodic(3.0, 1.0), X, t, 5.0, hold="period")
+    assert held.k.k1.period == 3.0 and held.k.c != 2.0
+
+
+def test_an_edge_is_reported():
+    X, t = wave(20, 3)
+    learned = learning.learn(1.0 * Gaussian(0.5), X, np.sin(X[:, 0]), beta=1.0)
+    assert "beta" in learned.tries[0].edge
+    assert_allclose(learned.beta, learning.RANGE)
+    assert learning.learn(1.0 * Gaussian(0.5), X, t, 1.0).tries[0].edge == ()
+
+
+def test_evaluations_are_limited_and_the_try_says_so():
+    X, t = wave(20, 4)
+    one = learning.learn(Gaussian(50.0), X, t, 1.0, evaluations=2).tries[0]
+    assert not one.converged and one.evaluations < 10
+
+
+def test_progress_is_shown_on_stderr_when_it_takes_long(monkeypatch, capsys):
+    X, t = wave(10, 5)
+    learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
+    assert capsys.readouterr() == ("", "")
+    ticks = iter(range(0, 10**6, 3))
+    monkeypatch.setattr(time, "process_time", lambda: next(ticks))
+    learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "learn: start 1 of 2, " in err and "learn: start 2 of 2, " in err
+
+
+# --------------------------------------------------------------- bad input
+
+
+@dataclass(frozen=True)
+class Unknown(kernels.Stationary):
+    """A kernel nobody has differentiated."""
+
+    width: float
+
+    def _evaluate(self, X, Z):
+        return np.ones((len(X), len(Z)))
+
+
+X2, T2, K1 = np.eye(2), np.ones(2), Gaussian(1.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: learning.ARDGaussian((1.0, -2.0)),
+            r"gamma\[1\] must be >= 0, got -2.0",
+        ),
+        (
+            lambda: learning.ARDGaussian((1.0, 1.0))(np.ones((4, 3))),
+            r"X must have 2 columns, one for each gamma, got shape \(4, 3\)",
+        ),
+        (lambda: learning.parameters(3.0), "k must be a Kernel, got float"),
+        (
+            lambda: learning.with_parameters(K1, {"length": 1.0}),
+            r"values must name hyperparameters of Gaussian\(gamma=1.0\), "
+            "which are gamma; got 'length'",
+        ),
+        (
+            lambda: learning.with_parameters(K1, {"gamma": -1.0}),
+            "gamma must be > 0, got -1.0",
+        ),
+        (
+            lambda: learning.evidence(2.0 * Unknown(1.0), X2, T2, 1.0),
+            r"k must be made of kernels in learning.DERIVATIVES, got Unknown",
+        ),
+        (
+            lambda: learning.derivatives(3.0, X2, X2),
+            "k must be a Kernel, got float",
+        ),
+        (
+            lambda: learning.derivatives(K1, X2, np.ones((1, 3))),
+            "X and Z must have the same number of columns",
+        ),
+        (
+            lambda: learning.evidence(K1, X2, [1.0, np.nan], 1.0),
+            "t must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: learning.evidence(K1, X2, T2, 0.0),
+            "beta must be > 0, got 0.0",
+        ),
+        (
+            lambda: learning.component(gp.fit(K1, X2, T2, 1.0), 1.0, X2),
+            "k1 must be a Kernel, got float",
+        ),
+        (
+            lambda: learning.learn(K1, X2, T2, 1.0, hold=["length"]),
+            "hold must name hyperparameters, which are gamma, beta; "
+            "got 'length'",
+        ),
+        (
+            lambda: learning.learn(K1, X2, T2, 1.0, hold=["gamma", "beta"]),
+            "hold must leave something to learn, got",
+        ),
+        (
+            lambda: learning.learn(K1, X2, T2, -1.0),
+            "beta must be > 0, got -1.0",
+        ),
+        (
+            lambda: learning.learn(K1, X2, np.ones(3), 1.0),
+            "t must have length 2, got 3",
+        ),
+        (
+            lambda: learning.learn(K1, X2, T2, 1.0, restarts=-1),
+            "restarts must be a whole number >= 0, got -1",
+        ),
+        (
+            lambda: learning.learn(K1, X2, T2, 1.0, evaluations=0),
+            "evaluations must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: learning.learn(K1, X2, T2, 1.0, reach=0.5),
+            "reach must be >= 1, got 0.5",
+        ),
+    ],
+)
+def test_bad_input_names_argument_expectation_and_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
