@@ -5,6 +5,7 @@ read stops the build), its style sheet and fonts are copied beside the pages,
 and the one extension that would call a content network is switched off.
 """
 
+import time
 from pathlib import Path
 from shutil import copytree
 
@@ -20,6 +21,17 @@ def use_bundled_node():
     found = [folder / "bin" / "node", folder / "node.exe"]
     katex.NODEJS_BINARY = str(next(path for path in found if path.exists()))
     katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True
+    katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 60.0
+
+
+def start_renderer(app):
+    """On a busy machine KaTeX's socket is there before it listens."""
+    for _ in range(10):
+        try:
+            katex.KaTeXServer.get()
+            return
+        except ConnectionRefusedError:
+            time.sleep(1)
 
 
 def drop_thebe(app, config):
@@ -47,5 +59,6 @@ def copy_vendored(app, exception):
 def setup(app):
     use_bundled_node()
     app.connect("config-inited", drop_thebe)
+    app.connect("builder-inited", start_renderer, priority=900)
     app.connect("build-finished", copy_vendored)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
