@@ -58,9 +58,11 @@ serve: book
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
+# A double click on a chapter opens it as a notebook; your own settings stay.
+lab: export JUPYTER_CONFIG_DIR := $(CURDIR)/$(VENV)/jupyter
 lab: $(READY)
-	@$(BIN)/jupyter lab --notebook-dir chapters \
-	  --ContentsManager.preferred_jupytext_formats_read=md:myst
+	@$(BIN)/jupytext-config set-default-viewer markdown myst
+	@$(BIN)/jupyter lab --notebook-dir chapters
 
 expected: $(READY)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
