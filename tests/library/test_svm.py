@@ -1,0 +1,386 @@
+"""The SVM solver: certificates, LIBSVM and an interior-point QP as oracles."""
+
+import time
+
+import clarabel
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+from sklearn.svm import SVC
+
+from kernelbook import kernels, svm, toydata
+
+CS = [1e-3, 0.1, 1.0, 10.0, 1e3, 1e6]
+
+
+def blobs(N, seed, distance=2.0):
+    return toydata.two_blobs(N, distance, seed)
+
+
+def gaussian(N=80, seed=0):
+    X, t = blobs(N, seed)
+    return kernels.Gaussian(0.5)(X), t
+
+
+def duplicates():
+    X, t = blobs(30, 1, distance=1.0)
+    X, t = np.repeat(X, 3, axis=0), np.repeat(t, 3)
+    t[::7] *= -1  # the same input with both labels
+    return kernels.Gaussian(1.0)(X), t
+
+
+def tiny_class():
+    X, t = blobs(80, 2)
+    t[:] = -1
+    t[5] = 1
+    return kernels.Gaussian(1.0)(X), t
+
+
+def rank_one():
+    rng = np.random.default_rng(3)
+    x = rng.standard_normal(80)
+    return np.outer(x, x), np.sign(x + rng.standard_normal(80))
+
+
+def constant():
+    _, t = rank_one()
+    return np.ones((80, 80)), t
+
+
+def cubic():
+    X, t = blobs(80, 4, distance=1.0)
+    return kernels.Polynomial(3, 1.0)(X), t
+
+
+def identity():
+    return np.eye(60), blobs(60, 5)[1]
+
+
+PROBLEMS = [
+    gaussian, duplicates, tiny_class, rank_one, constant, cubic, identity
+]  # fmt: skip
+
+
+def primal_by_hand(v, b, K, t, C):
+    """½ vᵀKv + C Σ max(0, 1 - t y), one example at a time."""
+    total = v @ K @ v / 2
+    for n in range(len(t)):
+        total += C * max(0.0, 1 - t[n] * (v @ K[n] + b))
+    return total
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("C", CS)
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_gap_is_certified_on_well_and_ill_posed_data(problem, C, bias):
+    K, t = problem()
+    m = svm.svm_dual(K, t, C, bias=bias)
+    assert m.status == "optimal"
+    assert m.relative_gap <= 1e-6
+    # The certificate, by hand: feasible, and the two objectives meet.
+    v = m.alpha * t
+    assert m.alpha.min() >= 0
+    assert m.alpha.max() <= C
+    if bias:
+        assert abs(v.sum()) <= 1e-10 * np.abs(v).sum()
+    primal = primal_by_hand(v, m.b, K, t, C)
+    dual = svm.dual_objective(m.alpha, K, t)
+    assert_allclose(m.primal, primal, rtol=1e-6)
+    assert_allclose(m.dual, dual, rtol=1e-6)
+    assert (primal - dual) / primal <= 2e-6
+
+
+@pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("problem", [gaussian, tiny_class, identity])
+def test_support_sets_and_objective_are_libsvms(problem, C):
+    K, t = problem()
+    m = svm.svm_dual(K, t, C)
+    theirs = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K, t)
+    v = np.zeros(len(t))
+    v[theirs.support_] = theirs.dual_coef_[0]
+    assert_allclose(m.dual, svm.dual_objective(v * t, K, t), rtol=1e-5)
+    assert_allclose(m.coefficients, v, atol=1e-4 * np.abs(v).max())
+    assert set(m.support) == set(theirs.support_)
+    assert set(m.bounded) == set(np.flatnonzero(np.abs(v) >= C))
+    assert_allclose(
+        svm.decision_function(m, K),
+        theirs.decision_function(K),
+        atol=1e-3 * np.abs(v).max(),
+    )
+
+
+def clarabel_dual(K, t, C, bias):
+    """The same quadratic program by somebody else's interior point."""
+    N = len(t)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    rows = [sparse.csc_matrix(t[None, :])] if bias else []
+    rows += [-sparse.identity(N), sparse.identity(N)]
+    right = np.concatenate([np.zeros(int(bias)), np.zeros(N), np.full(N, C)])
+    cones = [clarabel.ZeroConeT(1)] if bias else []
+    cones += [clarabel.NonnegativeConeT(2 * N)]
+    P = sparse.triu(sparse.csc_matrix(np.outer(t, t) * K), format="csc")
+    A = sparse.vstack(rows, format="csc")
+    return (
+        -clarabel.DefaultSolver(P, -np.ones(N), A, right, cones, settings)
+        .solve()
+        .obj_val
+    )
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_objective_is_that_of_an_independent_qp_solver(problem, C, bias):
+    K, t = problem()
+    m = svm.svm_dual(K, t, C, bias=bias)
+    theirs = clarabel_dual(K, t, C, bias)
+    assert_allclose(m.dual, theirs, rtol=1e-6)
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(2, 25),
+    st.integers(1, 5),
+    st.floats(-3, 6),
+    st.integers(0, 10**6),
+    st.booleans(),
+)
+def test_any_gram_of_any_rank_is_solved(N, rank, log_C, seed, bias):
+    rng = np.random.default_rng(seed)
+    Phi = rng.integers(-2, 3, (N, rank)).astype(float)  # ties on purpose
+    t = rng.choice([-1.0, 1.0], N)
+    t[:2] = 1, -1
+    m = svm.svm_dual(Phi @ Phi.T, t, 10**log_C, bias=bias)
+    assert m.status == "optimal"
+    w = Phi.T @ m.coefficients
+    primal = svm.primal_objective(w, m.b, Phi, t, 10**log_C)
+    dual = m.alpha.sum() - w @ w / 2
+    assert primal - dual <= 2e-6 * primal
+
+
+def test_kkt_cases_free_bounded_and_outside():
+    K, t = gaussian()
+    m = svm.svm_dual(K, t, C=1.0)
+    margin = t * svm.decision_function(m, K)
+    outside = np.setdiff1d(np.arange(len(t)), m.support)
+    assert len(m.free) and len(m.bounded) and len(outside)
+    assert_allclose(margin[m.free], 1, atol=1e-9)
+    assert np.all(margin[m.bounded] <= 1 + 1e-9)
+    assert np.all(margin[outside] >= 1 - 1e-9)
+    assert_allclose(m.alpha[m.bounded], 1.0, atol=0)
+
+
+def test_bias_interval_is_where_the_primal_is_flat_and_lowest():
+    rng = np.random.default_rng(0)
+    t = rng.choice([-1.0, 1.0], 25)
+    e = rng.standard_normal(25)
+    low, high = svm.bias_interval(e, t)
+    grid = np.sort(np.concatenate([e, np.linspace(-3, 3, 400)]))
+    loss = [svm.slack(t - e + b, t).sum() for b in grid]
+    best = np.flatnonzero(np.isclose(loss, min(loss), rtol=0, atol=1e-12))
+    assert_allclose([grid[best[0]], grid[best[-1]]], [low, high])
+
+
+def test_no_free_support_vectors_leave_an_interval_for_the_bias():
+    K, t = np.outer([1.0, -1.0], [1.0, -1.0]), np.array([1.0, -1.0])
+    m = svm.svm_dual(K, t, C=0.1)  # both at C; w = 0.2
+    assert len(m.free) == 0
+    assert_allclose(m.b_interval, [-0.8, 0.8])
+    assert m.b == 0
+    for b in (-0.8, -0.3, 0.8):
+        assert_allclose(
+            svm.primal_objective([0.2], b, [[1.0], [-1.0]], t, 0.1), m.primal
+        )
+
+
+def test_without_bias_the_equality_constraint_is_gone():
+    K, t = tiny_class()
+    m = svm.svm_dual(K, t, C=1.0, bias=False)
+    assert m.b == 0
+    assert abs(m.coefficients.sum()) > 0.1
+    assert m.dual > svm.svm_dual(K, t, C=1.0).dual
+
+
+def test_gap_terms_sum_to_primal_minus_dual():
+    K, t = gaussian()
+    rng = np.random.default_rng(1)
+    alpha = rng.uniform(0, 1, len(t))
+    alpha[t < 0] *= alpha[t > 0].sum() / alpha[t < 0].sum() * 0.9
+    alpha[t > 0] *= alpha[t < 0].sum() / alpha[t > 0].sum()
+    y = K @ (alpha * t) + 0.3
+    terms = svm.gap_terms(alpha, y, t, C=2.0)
+    primal = primal_by_hand(alpha * t, 0.3, K, t, 2.0)
+    assert terms.min() >= 0
+    assert_allclose(terms.sum(), primal - svm.dual_objective(alpha, K, t))
+
+
+def test_lagrangian_is_the_dual_once_stationary():
+    X, t = blobs(40, 6)
+    K, C = X @ X.T, 0.7
+    m = svm.svm_dual(K, t, C)
+    w = X.T @ m.coefficients
+    rng = np.random.default_rng(0)
+    for b, xi in [(0.0, np.zeros(40)), (3.0, rng.uniform(0, 9, 40))]:
+        value = svm.lagrangian(w, b, xi, m.alpha, C - m.alpha, X, t, C)
+        assert_allclose(value, svm.dual_objective(m.alpha, K, t))
+
+
+def test_scaling_of_kernel_and_C():
+    K, t = gaussian()
+    one, ten = svm.svm_dual(K, t, 10.0), svm.svm_dual(10 * K, t, 1.0)
+    assert_allclose(ten.coefficients * 10, one.coefficients, atol=1e-6)
+    assert_allclose(ten.b, one.b, atol=1e-8)
+
+
+def test_order_of_the_examples_does_not_matter():
+    K, t = gaussian()
+    shuffled = np.random.default_rng(0).permutation(len(t))
+    m = svm.svm_dual(K, t, 1.0)
+    n = svm.svm_dual(K[np.ix_(shuffled, shuffled)], t[shuffled], 1.0)
+    assert_allclose(n.alpha, m.alpha[shuffled], atol=1e-7)
+
+
+def test_swapping_the_classes_flips_the_sign():
+    K, t = gaussian()
+    m, n = svm.svm_dual(K, t, 1.0), svm.svm_dual(K, -t, 1.0)
+    assert_allclose(n.alpha, m.alpha, atol=1e-8)
+    assert_allclose(n.b, -m.b, atol=1e-8)
+
+
+def test_max_iterations_returns_the_best_point_with_its_gap():
+    K, t = cubic()
+    m = svm.svm_dual(K, t, 10.0, max_iterations=15)
+    assert m.status == "max_iterations"
+    assert m.iterations <= 15
+    assert 1e-6 < m.relative_gap < 1
+    full = svm.svm_dual(K, t, 10.0)
+    assert m.dual <= full.dual * (1 + 1e-9)
+    assert m.primal >= full.primal * (1 - 1e-9)
+
+
+def test_max_seconds_stops():
+    X, t = blobs(1500, 0, distance=0.5)
+    K = kernels.Gaussian(2.0)(X)
+    start = time.monotonic()
+    m = svm.svm_dual(K, t, 1e5, max_seconds=0.05)
+    assert m.status == "max_seconds"
+    assert time.monotonic() - start < 10
+    assert m.gap > 0
+
+
+def test_keyboard_interrupt_returns_the_best_point(monkeypatch):
+    K, t = cubic()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(svm, "_interior_point", interrupt)
+    m = svm.svm_dual(K, t, 10.0)
+    assert m.status == "interrupted"
+    assert 0 < m.relative_gap < 1
+    assert_allclose(m.dual, svm.dual_objective(m.alpha, K, t))
+
+
+def test_progress_goes_to_stderr_and_only_on_long_solves(monkeypatch, capsys):
+    K, t = gaussian()
+    svm.svm_dual(K, t, 1e4)
+    assert capsys.readouterr() == ("", "")
+    clock = iter(range(0, 10**6, 3))
+    monkeypatch.setattr(svm.time, "monotonic", lambda: float(next(clock)))
+    svm.svm_dual(*cubic(), 10.0)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "relative gap" in err
+    svm.svm_dual(*cubic(), 10.0, progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_inputs_are_left_alone():
+    K, t = gaussian()
+    before = K.copy(), t.copy()
+    svm.svm_dual(K, t, 1e3)
+    svm.svm_dual(K, t, 1e3, bias=False)
+    assert np.array_equal(K, before[0])
+    assert np.array_equal(t, before[1])
+
+
+def test_indefinite_gram_raises_with_its_eigenvalue():
+    K = np.array([[1.0, 2.0], [2.0, 1.0]])
+    with pytest.raises(ValueError, match=r"eigenvalue -1: the dual is not co"):
+        svm.svm_dual(K, [1, -1], 1.0)
+
+
+def test_indefinite_gram_is_refused_even_where_the_solver_never_looks():
+    K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    with pytest.raises(ValueError, match="smallest eigenvalue -1"):
+        svm.svm_dual(K, [1, 1, -1], 0.01)  # the first two never make a pair
+
+
+@pytest.mark.parametrize("C", [1e-3, 100.0])
+def test_indefinite_gram_beyond_the_probe_is_met_by_the_solver(C):
+    N = 600
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((N, 2))
+    K = kernels.Gaussian(0.5)(X)
+    probed = np.linspace(0, N - 1, svm.PROBE).astype(int)
+    i, j = np.setdiff1d(np.arange(N), probed)[:2]
+    K[i, j] = K[j, i] = 3.0  # |x_i - x_j|² = 2 - 6 < 0
+    t = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
+    t[i], t[j] = 1.0, -1.0
+    with pytest.raises(ValueError, match="smallest eigenvalue -"):
+        svm.svm_dual(K, t, C)
+
+
+K2, T2 = np.eye(2), np.array([1.0, -1.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: svm.svm_dual(K2, [0, 1], 1.0), "t must be -1 or .1, got 0"),
+        (
+            lambda: svm.svm_dual(K2, [1, 1], 1.0),
+            "t must contain both -1 and .1, got only .1",
+        ),
+        (lambda: svm.svm_dual(K2, T2, 0.0), "C must be > 0, got 0.0"),
+        (lambda: svm.svm_dual(K2, T2, -1.0), "C must be > 0, got -1.0"),
+        (lambda: svm.svm_dual(K2, T2, np.inf), "C must be finite, got inf"),
+        (
+            lambda: svm.svm_dual(np.ones((3, 2)), T2, 1.0),
+            r"K must be a square Gram matrix k\(X\), got shape \(3, 2\)",
+        ),
+        (
+            lambda: svm.svm_dual([[1, 0.5], [0.4, 1]], T2, 1.0),
+            "K must be symmetric, got entries that differ",
+        ),
+        (
+            lambda: svm.svm_dual(K2, [1, -1, 1], 1.0),
+            "t must have length 2, got 3",
+        ),
+        (
+            lambda: svm.svm_dual(K2, T2, 1.0, tolerance=0.0),
+            "tolerance must be > 0, got 0.0",
+        ),
+        (
+            lambda: svm.svm_dual(K2, T2, 1.0, max_iterations=0),
+            "max_iterations must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: svm.svm_dual(K2, T2, 1.0, max_seconds=-1.0),
+            "max_seconds must be > 0, got -1.0",
+        ),
+        (
+            lambda: svm.decision_function(
+                svm.svm_dual(K2, T2, 1.0), np.ones((3, 1))
+            ),
+            "k must have one row per training example",
+        ),
+    ],
+)
+def test_bad_input_names_argument_expectation_and_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
