@@ -11,10 +11,15 @@ one printed by ``{eq}`` follow from the label:
 
 The letter keeps our own numbers apart from the sources': PRML's (6.8) stands
 in chapter 2, and chapter 6 has no second (6.8).
+
+A chapter's number is that of its file, ``08_gp_regression``, so that chapter 8
+is called 8 also while a chapter before it is still being written.
 """
 
 import re
 from itertools import count
+
+from docutils import nodes
 
 SOURCE_LABEL = re.compile(r"equation-eq-(?:(6)-(\d+)|(?:notes|gp)-(\d+))$")
 
@@ -31,6 +36,23 @@ def letters(index):
     return prefix + chr(ord("a") + index % 26)
 
 
+def number_chapters(app, env):
+    """Put the file's number in front of every number of its chapter."""
+    for docname, sections in env.toc_secnumbers.items():
+        match = re.match(r"chapters/(\d\d)_", docname)
+        if not match:
+            continue
+        chapter = int(match[1])
+        references = env.tocs[docname].findall(nodes.reference)
+        for node in [env.titles[docname], *references]:
+            if node.get("secnumber"):
+                node["secnumber"] = [chapter, *node["secnumber"][1:]]
+        for numbers in [sections, *env.toc_fignumbers[docname].values()]:
+            for key, number in numbers.items():
+                numbers[key] = (chapter, *number[1:]) if number else number
+    return []
+
+
 def number_equations(app, env):
     """Replace Sphinx's numbers once it has assigned them."""
     for numbers in env.toc_fignumbers.values():
@@ -44,5 +66,6 @@ def number_equations(app, env):
 
 def setup(app):
     # After Sphinx's own collector (priority 500) has numbered everything.
+    app.connect("env-get-updated", number_chapters, priority=800)
     app.connect("env-get-updated", number_equations, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
