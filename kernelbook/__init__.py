@@ -14,6 +14,8 @@ One module per idea of the book, named as a reader would look it up:
 ``gp``           Gaussian-process regression
 ``learning``     marginal likelihood, its gradient, learning a kernel
 ``networks``     networks with random weights, and their kernels
+``duality``      Lagrangian duality for quadratic programs
+``margin``       hyperplanes, distances and the hard margin
 ``svm``          the dual of a support vector machine, certified
 ``counting``     numbers that count their multiplications
 ``toydata``      the small data sets of the chapters

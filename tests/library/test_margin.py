@@ -1,0 +1,243 @@
+"""Maximum margin: distances, the widest street, and its certificate."""
+
+import clarabel
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.optimize import linprog, minimize
+from sklearn.svm import SVC
+
+from kernelbook import margin, svm, toydata
+
+seeds = st.integers(0, 10**6)
+
+
+def clouds(seed, N=30, D=3, street=0.3):
+    """Random points, labelled by a random plane, pushed off it."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, D))
+    normal = rng.standard_normal(D)
+    normal /= np.linalg.norm(normal)
+    t = np.where(X @ normal > 0, 1.0, -1.0)
+    X += street / 2 * t[:, None] * normal
+    t[:2] = 1, -1
+    X[0], X[1] = 3 * normal, -3 * normal
+    return X, t
+
+
+def feasible(X, t):
+    """Can a linear programme satisfy all constraints?  (HiGHS)"""
+    rows = -t[:, None] * np.column_stack([X, np.ones(len(X))])
+    return (
+        linprog(
+            np.zeros(X.shape[1] + 1),
+            A_ub=rows,
+            b_ub=-np.ones(len(X)),
+            bounds=(None, None),
+        ).status
+        == 0
+    )
+
+
+def qp_by_clarabel(X, t):
+    N, D = X.shape
+    P = sparse.diags_array([1.0] * D + [0.0]).tocsc()
+    A = sparse.csc_array(-t[:, None] * np.column_stack([X, np.ones(N)]))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    solution = clarabel.DefaultSolver(
+        sparse.csc_matrix(P),
+        np.zeros(D + 1),
+        sparse.csc_matrix(A),
+        -np.ones(N),
+        [clarabel.NonnegativeConeT(N)],
+        settings,
+    ).solve()
+    return np.array(solution.x), np.array(solution.z)
+
+
+@given(seeds)
+def test_distance_is_that_to_the_nearest_point_of_the_hyperplane(seed):
+    rng = np.random.default_rng(seed)
+    w, b, x = rng.standard_normal(3), rng.standard_normal(), rng.normal(size=3)
+    # the hyperplane as a point of it plus a basis of its directions
+    origin = -b * w / (w @ w)
+    basis = np.linalg.svd(w[None])[2][1:].T
+    nearest = origin + basis @ np.linalg.lstsq(basis, x - origin)[0]
+    assert_allclose(w @ nearest + b, 0, atol=1e-12)
+    assert_allclose(
+        margin.distance(w, b, [x])[0], np.linalg.norm(x - nearest), atol=1e-12
+    )
+
+
+@given(seeds, st.floats(1e-3, 1e3))
+def test_margin_is_twice_the_smallest_signed_distance(seed, c):
+    rng = np.random.default_rng(seed)
+    X, t = clouds(seed)
+    w, b = rng.standard_normal(3), rng.standard_normal()
+    signed = [t[n] * (w @ X[n] + b) / np.sqrt(w @ w) for n in range(len(t))]
+    assert_allclose(margin.margin(c * w, c * b, X, t), 2 * min(signed))
+
+
+@given(seeds, st.floats(1e-3, 1e3))
+def test_canonical_scaling_does_not_depend_on_the_scale_given(seed, c):
+    X, t = clouds(seed)
+    found = margin.hard_margin(X, t)
+    w, b = margin.canonical(c * found.w, c * found.b, X, t)
+    assert_allclose(w, found.w, rtol=1e-9)
+    assert_allclose(min(t * (X @ w + b)), 1)
+    assert_allclose(2 / np.linalg.norm(w), margin.margin(w, b, X, t))
+
+
+@settings(deadline=None, max_examples=30)
+@given(seeds, st.integers(1, 12), st.floats(1e-3, 1e3), st.floats(-9, 9))
+def test_kkt_conditions_and_gap(seed, D, scale, shift):
+    X, t = clouds(seed, D=D)
+    X = scale * (X + shift)
+    found = margin.hard_margin(X, t)
+    surplus = t * (X @ found.w + found.b) - 1
+    size = np.linalg.norm(found.w)
+    assert surplus.min() > -1e-8
+    assert found.alpha.min() >= 0
+    assert abs(found.alpha @ t) <= 1e-10 * found.alpha.sum()
+    assert_allclose(X.T @ (found.alpha * t), found.w, atol=1e-6 * size)
+    assert np.abs(found.alpha * surplus).max() <= 1e-6 * found.alpha.max()
+    assert 0 <= found.gap <= 1e-6 * found.margin
+    assert_allclose(found.alpha.sum(), size**2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_plane_is_that_of_clarabel_and_libsvm(seed):
+    X, t = clouds(seed, N=60, D=4, street=0.6)
+    found = margin.hard_margin(X, t)
+    x, z = qp_by_clarabel(X, t)
+    assert_allclose(found.w, x[:-1], rtol=1e-5, atol=1e-5)
+    assert_allclose(found.b, x[-1], rtol=1e-5, atol=1e-5)
+    assert_allclose(found.alpha, z, atol=1e-4 * z.max())
+    theirs = SVC(kernel="linear", C=1e8, tol=1e-8).fit(X, t)
+    assert_allclose(found.w, theirs.coef_[0], rtol=1e-4, atol=1e-5)
+    assert_allclose(found.b, theirs.intercept_[0], rtol=1e-4, atol=1e-5)
+    assert set(np.flatnonzero(found.alpha)) == set(theirs.support_)
+
+
+def test_plane_is_that_of_slsqp_and_of_the_soft_margin_with_large_c():
+    X, t = clouds(3, N=20, D=2)
+    found = margin.hard_margin(X, t)
+    w_b = minimize(
+        lambda v: v[:2] @ v[:2] / 2,
+        np.append(2 * found.w, 2 * found.b) + 0.1,
+        jac=lambda v: np.append(v[:2], 0.0),
+        constraints={
+            "type": "ineq",
+            "fun": lambda v: t * (X @ v[:2] + v[2]) - 1,
+        },
+        method="SLSQP",
+        options={"ftol": 1e-14},
+    ).x
+    assert_allclose(np.append(found.w, found.b), w_b, rtol=1e-5, atol=1e-7)
+    soft = svm.svm_dual(X @ X.T, t, C=10 * found.alpha.max())
+    assert_allclose(soft.alpha, found.alpha, rtol=1e-5, atol=1e-7)
+    assert_allclose(soft.b, found.b, rtol=1e-5)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seeds, st.integers(4, 20), st.integers(1, 5))
+def test_separable_agrees_with_a_linear_programme(seed, N, D):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-4, 5, (N, D)).astype(float)
+    t = np.where(np.arange(N) < N // 2, 1.0, -1.0)
+    assert margin.separable(X, t) == feasible(X, t)
+
+
+@settings(deadline=None)
+@given(seeds)
+def test_refusal_names_a_point_of_both_hulls(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((40, 2))
+    t = rng.permutation(np.repeat([1.0, -1.0], 20))
+    if margin.separable(X, t):
+        return
+    points = margin.closest_points(X, t)
+    for label, end in ((1, points.p), (-1, points.q)):
+        u = points.u[t == label]
+        assert u.min() >= 0
+        assert_allclose(u.sum(), 1)
+        assert_allclose(u @ X[t == label], end, atol=1e-12)
+    assert_allclose(points.p, points.q, atol=1e-10)
+    with pytest.raises(ValueError, match="hulls share the point"):
+        margin.hard_margin(X, t)
+
+
+@given(seeds)
+def test_every_direction_is_below_and_every_pair_above_the_margin(seed):
+    rng = np.random.default_rng(seed)
+    X, t = clouds(seed, N=12)
+    best = margin.hard_margin(X, t).margin
+    for _ in range(20):
+        z = rng.standard_normal(3)
+        z /= np.linalg.norm(z)
+        assert min(X[t > 0] @ z) - max(X[t < 0] @ z) <= best * (1 + 1e-9)
+        p = rng.dirichlet(np.ones((t > 0).sum())) @ X[t > 0]
+        q = rng.dirichlet(np.ones((t < 0).sum())) @ X[t < 0]
+        assert np.linalg.norm(p - q) >= best * (1 - 1e-9)
+
+
+def test_heights_on_a_line_are_split_half_way():
+    X = np.array([[158.0], [163.0], [166.0], [172.0], [178.0], [185.0]])
+    t = np.array([-1.0, -1, -1, 1, 1, 1])
+    found = margin.hard_margin(X, t)
+    assert_allclose(found.margin, 6)
+    assert_allclose(-found.b / found.w[0], 169)
+    assert_allclose(found.alpha, [0, 0, 1 / 18, 1 / 18, 0, 0])
+
+
+def test_duplicates_and_collinear_points_do_no_harm():
+    X, t = clouds(4, N=15, D=2)
+    once = margin.hard_margin(X, t)
+    twice = margin.hard_margin(np.repeat(X, 3, axis=0), np.repeat(t, 3))
+    assert_allclose(twice.w, once.w, rtol=1e-9)
+    flat = margin.hard_margin(np.column_stack([X, np.zeros(15)]), t)
+    assert_allclose(flat.w, [*once.w, 0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.3, 1e6])
+def test_one_point_in_both_classes_is_refused(shared):
+    X = np.array([[shared, shared], [shared, shared], [shared + 1, shared]])
+    with pytest.raises(ValueError, match="separable"):
+        margin.hard_margin(X, [1, -1, 1])
+
+
+def test_xor_is_refused_and_the_point_is_its_centre():
+    X, t = toydata.xor()
+    assert not margin.separable(X, t)
+    points = margin.closest_points(X, t)
+    assert_allclose(points.p, X.mean(axis=0), atol=1e-12)
+
+
+def test_inputs_are_left_alone():
+    X, t = clouds(1)
+    before = X.copy(), t.copy()
+    margin.hard_margin(X, t)
+    assert np.array_equal(X, before[0]) and np.array_equal(t, before[1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: margin.distance([0, 0], 1, [[1, 2]]), "w must not be zero"),
+        (lambda: margin.distance([1], 1, [[1, 2]]), "w must have length 2"),
+        (lambda: margin.distance([1], np.nan, [[1]]), "b must be finite"),
+        (lambda: margin.margin([1], 0, [[1]], [2]), "t must be -1 or [+]1"),
+        (lambda: margin.canonical([1], 0, [[1]], [-1]), "must separate"),
+        (lambda: margin.hard_margin([1, 2], [1, -1]), "two-dimensional"),
+        (lambda: margin.hard_margin([[1], [2]], [1, 1]), "both -1 and"),
+        (lambda: margin.separable([[1], [np.inf]], [1, -1]), "X must be fin"),
+        (lambda: margin.closest_points([[1], [2]], [1]), "t must have length"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
