@@ -214,7 +214,8 @@ def hard_margin(X: ArrayLike, t: ArrayLike) -> HardMargin:
     ------
     ValueError
         If no hyperplane separates the classes; the message names a point
-        that lies in the convex hulls of both.
+        that lies in the convex hulls of both.  If the search ended before it
+        met one, the message says how close the hulls came.
 
     Examples
     --------
@@ -224,6 +225,11 @@ def hard_margin(X: ArrayLike, t: ArrayLike) -> HardMargin:
     points = closest_points(X, t)
     X, t = np.asarray(X, dtype=float), np.asarray(t, dtype=float)
     if not _apart(points, X):
+        if points.upper > CLOSED * np.abs(X).max():
+            raise ValueError(
+                "X must be separable by a hyperplane, and none was found: the "
+                f"convex hulls come within {points.upper:.2g} of each other"
+            )
         raise ValueError(
             "X must be separable by a hyperplane, got classes whose convex "
             f"hulls share the point {_show(points.p, X)}"

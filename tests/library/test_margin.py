@@ -241,3 +241,10 @@ def test_inputs_are_left_alone():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_search_cut_short_claims_no_common_point(monkeypatch):
+    monkeypatch.setattr(margin, "MAX_PAIRS", 1)
+    X = [[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
+    with pytest.raises(ValueError, match="hulls come within 2 of each other"):
+        margin.hard_margin(X, [1, 1, -1, -1])
