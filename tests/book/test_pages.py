@@ -40,8 +40,12 @@ def site():
         def log_message(self, *args):
             pass
 
+    class Patient(http.server.ThreadingHTTPServer):
+        def handle_error(self, *args):
+            """A browser that leaves before all has arrived is no error."""
+
     handler = functools.partial(Quiet, directory=str(HTML))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = Patient(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
