@@ -13,6 +13,7 @@ in ``tests/expected/<chapter>.json`` into the cells and lets nbval compare.
 """
 
 import json
+import os
 from pathlib import Path
 
 import jupytext
@@ -24,6 +25,10 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 from validated import cache_path
 
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg")
+# One BLAS thread in every kernel: outputs must not depend on the cores.
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")
+
 REMEDY = "run `make expected` and review the diff"
 
 
