@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, eigvalsh
-from scipy.linalg.blas import dgemm, dsyrk
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelbook._checks import FloatArray
@@ -127,21 +126,6 @@ def add_to_diagonal(K: FloatArray, value: float) -> FloatArray:
     C = K.copy()
     C.flat[:: len(C) + 1] += value
     return C
-
-
-def add_products(
-    K: FloatArray, c: float, X: FloatArray, Z: FloatArray
-) -> None:
-    """K += c XZᵀ in place, without a temporary array of that size.
-
-    If Z is X, K stays exactly symmetric.
-    """
-    if Z is not X:
-        dgemm(c, Z.T, X.T, 1.0, K.T, trans_a=1, overwrite_c=1)
-        return
-    dsyrk(c, X.T, 1.0, K.T, trans=1, overwrite_c=1)
-    for n in range(len(K)):  # BLAS has updated one triangle
-        K[n, n + 1 :] = K[n + 1 :, n]
 
 
 def _upper(U: FloatArray) -> FloatArray:

@@ -46,11 +46,10 @@ class ExponentialQuadratic(Kernel):
         object.__setattr__(self, "theta", tuple(theta.tolist()))
 
     def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        K = Gaussian(self.theta[1] / 2)(X, None if Z is X else Z)
-        K *= self.theta[0]
+        K = self.theta[0] * Gaussian(self.theta[1] / 2)._evaluate(X, Z)
         K += self.theta[2]
         if self.theta[3] > 0:
-            _linalg.add_products(K, self.theta[3], X, Z)
+            K += self.theta[3] * (X @ Z.T)
         return K
 
     def _diagonal(self, X: FloatArray) -> FloatArray:

@@ -33,6 +33,12 @@ from scipy.spatial.distance import cdist
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
+from kernelbook._gram import (
+    SquaredDistances,
+    Tile,
+    by_tiles,
+    squared_distances,
+)
 
 # How tightly the outermost operation of a repr binds.
 _SUM, _PRODUCT, _ATOM = 1, 2, 3
@@ -58,9 +64,10 @@ class Kernel(ABC):
             (D,), two single inputs, K is one number
         """
         A, B = self._inputs(X, Z)
-        K = self._evaluate(A, B)
-        single = isinstance(A, np.ndarray) and np.ndim(X) == 1
-        return K.reshape(()) if single else K
+        if not isinstance(A, np.ndarray):
+            return self._evaluate(A, B)
+        K = by_tiles(self._tile(A, B), len(A), len(B), symmetric=B is A)
+        return K.reshape(()) if np.ndim(X) == 1 else K
 
     def diagonal(self, X: Any) -> FloatArray:
         """The N values k(x_n, x_n), without the N × N Gram matrix.
@@ -162,6 +169,10 @@ class Kernel(ABC):
     @abstractmethod
     def _evaluate(self, X: Any, Z: Any) -> FloatArray:
         """The values for checked inputs, in a new array."""
+
+    def _tile(self, X: FloatArray, Z: FloatArray) -> Tile:
+        """The function that makes the values of some rows and columns."""
+        return lambda rows, columns: self._evaluate(X[rows], Z[columns])
 
     def _diagonal(self, X: Any) -> FloatArray:
         """The values k(x_n, x_n) for checked inputs, in a new array."""
@@ -321,10 +332,16 @@ class Gaussian(Stationary):
         _fix(self, gamma=_checks.positive(self.gamma, "gamma"))
 
     def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        # Differences first: ‖x‖² - 2xᵀz + ‖z‖² cancels far from the origin.
-        K: FloatArray = cdist(X, Z, "sqeuclidean")
-        K *= -self.gamma
-        return np.exp(K, out=K)
+        return np.exp(squared_distances(X, Z, -self.gamma))
+
+    def _tile(self, X: FloatArray, Z: FloatArray) -> Tile:
+        exponent = SquaredDistances(X, Z, -self.gamma)
+
+        def tile(rows: slice, columns: slice) -> FloatArray:
+            K = exponent(rows, columns)
+            return np.exp(K, out=K)
+
+        return tile
 
 
 @dataclass(frozen=True)
@@ -391,8 +408,7 @@ class RationalQuadratic(Stationary):
         )
 
     def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        K: FloatArray = cdist(X, Z, "sqeuclidean")
-        K *= 1 / (2 * self.alpha * self.length**2)
+        K = squared_distances(X, Z, 1 / (2 * self.alpha * self.length**2))
         np.log1p(K, out=K)
         K *= -self.alpha
         return np.exp(K, out=K)

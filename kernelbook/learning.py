@@ -22,6 +22,7 @@ from scipy.spatial.distance import cdist
 
 from kernelbook import _checks, gp, kernels
 from kernelbook._checks import FloatArray
+from kernelbook._gram import squared_distances
 from kernelbook._linalg import JitterWarning
 from kernelbook.kernels import Kernel
 
@@ -68,8 +69,8 @@ class ARDGaussian(kernels.Stationary):
 
     def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         root = np.sqrt(self.gamma)
-        K: FloatArray = cdist(X * root, Z * root, "sqeuclidean")
-        np.negative(K, out=K)
+        scaled = X * root
+        K = squared_distances(scaled, scaled if Z is X else Z * root, -1.0)
         return np.exp(K, out=K)
 
 
@@ -238,8 +239,7 @@ def _gaussian(
     k: kernels.Gaussian, X: FloatArray, Z: FloatArray
 ) -> Derivatives:
     """By gamma: -gamma r² k = k ln k."""
-    log_K = cdist(X, Z, "sqeuclidean")
-    log_K *= -k.gamma
+    log_K = squared_distances(X, Z, -k.gamma)
     K = np.exp(log_K)
     log_K *= K
     return K, {"gamma": log_K}
@@ -267,7 +267,7 @@ def _rational_quadratic(
 
     by alpha: alpha {u/(1 + u) - ln(1 + u)} k; by length: 2 alpha u/(1 + u) k.
     """
-    u = cdist(X, Z, "sqeuclidean") / (2 * k.alpha * k.length**2)
+    u = squared_distances(X, Z, 1 / (2 * k.alpha * k.length**2))
     log, part = np.log1p(u), u / (1 + u)
     K = np.exp(-k.alpha * log)
     by_alpha = k.alpha * (part - log) * K

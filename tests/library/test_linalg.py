@@ -120,15 +120,3 @@ def test_symmetric_root_squares_back_even_when_singular():
     rounded = _linalg.symmetric_root(np.diag([1.0, -1e-12]))
     assert_allclose(rounded, np.diag([1.0, 0.0]), atol=1e-15)
     assert np.linalg.eigvalsh(S).min() > -1e-10
-
-
-@pytest.mark.parametrize("N", [1, 5, 300])
-def test_products_are_added_in_place_and_symmetrically(N):
-    rng = np.random.default_rng(N)
-    X, Z = rng.standard_normal((N, 3)), rng.standard_normal((4, 3))
-    K, cross = np.full((N, N), 2.0), np.full((N, 4), 2.0)
-    _linalg.add_products(K, 0.5, X, X)
-    _linalg.add_products(cross, 0.5, X, Z)
-    assert_allclose(K, 2 + 0.5 * X @ X.T)
-    assert np.array_equal(K, K.T)
-    assert_allclose(cross, 2 + 0.5 * X @ Z.T)

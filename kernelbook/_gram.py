@@ -1,0 +1,85 @@
+"""Gram matrices a tile at a time, and the squared distances inside them."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from kernelbook._checks import FloatArray
+
+Tile = Callable[[slice, slice], FloatArray]  # rows, columns → values
+
+TILE = 256  # side of a tile: what a core works on stays in its cache
+FEW_COLUMNS = 8  # up to here differences are as fast as a matrix product
+SPREAD = 32.0  # scaled squared radius where the product loses 1e-14
+
+
+def by_tiles(tile: Tile, N: int, M: int, symmetric: bool) -> FloatArray:
+    """The (N, M) matrix of all tiles; half are made if it is symmetric.
+
+    Temporary arrays have the size of a tile, not of the matrix.
+    """
+    K = np.empty((N, M))
+    for rows in _pieces(0, N):
+        for columns in _pieces(rows.start if symmetric else 0, M):
+            values = tile(rows, columns)
+            if symmetric and rows == columns:
+                values = np.triu(values)
+                values += np.triu(values, 1).T
+            elif symmetric:
+                K[columns, rows] = values.T
+            K[rows, columns] = values
+    return K
+
+
+def _pieces(start: int, stop: int) -> Iterator[slice]:
+    for first in range(start, stop, TILE):
+        yield slice(first, min(first + TILE, stop))
+
+
+class SquaredDistances:
+    """Tiles of scale ‖x_n - z_m‖².
+
+    ‖x‖² - 2xᵀz + ‖z‖² is one matrix product, of [-2x, ‖x‖², 1] with
+    [z, 1, ‖z‖²], but cancels far from the origin.  It is used around the
+    mean of the inputs, and only where that costs less than 1e-14; else, and
+    for few columns, the differences come first.
+    """
+
+    def __init__(self, X: FloatArray, Z: FloatArray, scale: float) -> None:
+        self.X, self.Z, self.scale = X, Z, scale
+        self.product = X.shape[1] > FEW_COLUMNS
+        if self.product:
+            centre = X.mean(axis=0)
+            self.right = _with_squares(Z - centre)
+            left = self.right if Z is X else _with_squares(X - centre)
+            radius = max(left[:, -1].max(), self.right[:, -1].max())
+            self.product = abs(scale) * radius <= SPREAD
+            self.left = left * (-2 * scale)
+            self.left[:, -2] = scale * left[:, -1]
+            self.left[:, -1] = scale
+
+    def __call__(self, rows: slice, columns: slice) -> FloatArray:
+        if not self.product:
+            S: FloatArray = cdist(self.X[rows], self.Z[columns], "sqeuclidean")
+            S *= self.scale
+            return S
+        S = self.left[rows] @ self.right[columns].T
+        if self.Z is self.X and rows == columns:
+            np.fill_diagonal(S, 0.0)
+        # Rounding may have changed the sign of what is almost zero.
+        clip = np.maximum if self.scale > 0 else np.minimum
+        return clip(S, 0.0, out=S)
+
+
+def _with_squares(X: FloatArray) -> FloatArray:
+    """Rows [x, 1, ‖x‖²]."""
+    squares = np.einsum("nd,nd->n", X, X)
+    return np.column_stack([X, np.ones(len(X)), squares])
+
+
+def squared_distances(
+    X: FloatArray, Z: FloatArray, scale: float = 1.0
+) -> FloatArray:
+    """scale ‖x_n - z_m‖² between all rows, (N, N*)."""
+    return SquaredDistances(X, Z, scale)(slice(None), slice(None))
