@@ -1,69 +1,55 @@
-"""Measure the library against scikit-learn: ``make bench``.
+"""Measure the library against its peers: ``make bench``.
 
 CPU time with one BLAS thread, runs interleaved, medians; results are compared
 before anything is timed.  A ratio below 1 means kernelbook is faster.
 """
 
-import statistics
+import argparse
+import sys
 import time
 
-import numpy as np
-from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
-
-from kernelbook import kernels, ridge
-
-REPEATS = 5
-
-
-def cpu_seconds(run):
-    start = time.process_time()
-    run()
-    return time.process_time() - start
-
-
-def compare(name, ours, theirs, rtol=1e-8):
-    """Assert agreement, then print the ratio of median CPU times."""
-    a, b = ours(), theirs()
-    scale = np.abs(b).max()
-    if not np.allclose(a, b, rtol=rtol, atol=rtol * scale):
-        worst = np.abs(a - b).max() / scale
-        raise SystemExit(f"{name}: results differ by {worst:.1e} (relative)")
-    pairs = [(cpu_seconds(ours), cpu_seconds(theirs)) for _ in range(REPEATS)]
-    mine, peer = (
-        statistics.median(times) for times in zip(*pairs, strict=True)
-    )
-    print(f"{name:36} {mine:9.4f} {peer:9.4f} {mine / peer:7.2f}", flush=True)
-
-
-def kernel_ridge(X, t, Z, gamma, lam):
-    k = kernels.Gaussian(gamma)
-    return ridge.predict(ridge.dual_coefficients(k(X), t, lam), k(X, Z))
+from benchmarks import operations, peers, report
+from benchmarks.measure import DisagreementError, measure
 
 
 def main():
-    print(f"{'operation':36} {'ours, s':>9} {'peer, s':>9} {'ratio':>7}")
-    rng = np.random.default_rng(0)
-    for N in (500, 1000, 2000):
-        X, Z = rng.standard_normal((N, 5)), rng.standard_normal((200, 5))
-        t = np.sin(X[:, 0]) + X[:, 1]
-        gaussian, cubic = kernels.Gaussian(0.1), kernels.Polynomial(3, 1.0)
-        peer = KernelRidge(kernel="rbf", gamma=0.1, alpha=0.1)
-        compare(
-            f"Gaussian Gram, N = {N}",
-            lambda X=X, k=gaussian: k(X),
-            lambda X=X: rbf_kernel(X, gamma=0.1),
-        )
-        compare(
-            f"cubic Gram, N = {N}",
-            lambda X=X, k=cubic: k(X),
-            lambda X=X: polynomial_kernel(X, degree=3, gamma=1.0, coef0=1.0),
-        )
-        compare(
-            f"kernel ridge, fit + predict, N = {N}",
-            lambda X=X, t=t, Z=Z: kernel_ridge(X, t, Z, 0.1, 0.1),
-            lambda X=X, t=t, Z=Z, p=peer: p.fit(X, t).predict(Z),
-        )
+    arguments = parser().parse_args()
+    missing = [name for name, v in peers.versions().items() if v is None]
+    for name in missing:
+        print(f"MISSING: {name} is not installed and is left out of the table")
+    print(report.heading(), flush=True)
+    budget = 1.0 if arguments.quick else 5.0
+    start, results = time.monotonic(), []
+    for name in arguments.only or operations.ALL:
+        for case in operations.ALL[name](arguments.quick):
+            _progress(f"{time.monotonic() - start:4.0f} s  {case} …")
+            try:
+                results.append(measure(case, budget))
+            except DisagreementError as disagreement:
+                _progress("")
+                sys.exit(f"STOPPED: {disagreement}")
+            _progress("")
+            print(*report.rows(results[-1]), sep="\n", flush=True)
+    print(*report.summary(results), sep="\n")
+    if arguments.output:
+        report.write(results, arguments.quick, arguments.output)
+    print(f"{time.monotonic() - start:.0f} s in all")
+
+
+def parser():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small data only")
+    parser.add_argument(
+        "--only", nargs="+", choices=operations.ALL, help="some operations"
+    )
+    parser.add_argument("--output", type=report.Path, help="write JSON here")
+    return parser
+
+
+def _progress(text):
+    """One line on stderr that the next one overwrites."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from kernelbook import _checks, _linalg
 from kernelbook._checks import FloatArray
 from kernelbook.kernels import Gaussian, Kernel
 
-BLOCK = 256  # new inputs at a time: memory N × 256, not N × N*
+BLOCK = 128  # new inputs at a time: memory N × 128, not N × N*
 
 
 @dataclass(frozen=True)

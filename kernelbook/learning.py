@@ -545,7 +545,7 @@ class _Progress:
     start: int = 0
     evaluations: int = 0
     best: float = -np.inf
-    shown: float = field(default_factory=time.process_time)
+    shown: float = field(default_factory=lambda: time.process_time())
 
     def __call__(self, value: float) -> None:
         self.evaluations += 1
