@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ EPS = float(np.finfo(float).eps)
 PROBE = 256  # a block of K this large is tested for definiteness up front
 EXTRA = 100  # violators given to the first interior-point solve
 NEWTON_TRIES = 12
+ROUNDS = 40  # of pair steps and descent before the interior point
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,9 +294,9 @@ def svm_dual(
     Σ_n α_n - ½ Σ_n Σ_m α_n α_m t_n t_m k(x_n, x_m), 0 <= α_n <= C,
     Σ_n α_n t_n = 0; without bias the last constraint is dropped.
 
-    Two rounds of pair steps find the active bounds roughly and Newton's
-    method on the free coefficients finishes; where that fails, interior-point
-    solves on growing subsets do.  Ctrl-C, ``max_iterations`` and
+    Pair steps find the active bounds roughly and Newton's method on the free
+    coefficients finishes; where that fails, rounds of both do, or
+    interior-point solves on growing subsets.  Ctrl-C, ``max_iterations`` and
     ``max_seconds`` stop it with the best point so far.
 
     Parameters
@@ -329,7 +331,7 @@ def svm_dual(
     watch = _Watch(max_iterations, max_seconds, progress)
     best = _certify(p, _at(p, np.zeros(len(p.t))))
     try:
-        for point, polished in _improving_points(p, watch):
+        for point, polished in _improving_points(p, tolerance, watch):
             svm = _certify(p, point)
             best = svm if svm.relative_gap < best.relative_gap else best
             if polished and best.relative_gap <= tolerance:
@@ -353,6 +355,11 @@ class _Problem:
     C: float
     labels: FloatArray
     bias: bool
+
+    @cached_property
+    def scale(self) -> float:
+        """Mean of the diagonal of K."""
+        return float(self.K.diagonal().mean()) or 1.0
 
 
 def _problem(K: ArrayLike, t: ArrayLike, C: float, bias: bool) -> _Problem:
@@ -388,14 +395,26 @@ class _Point:
     e: FloatArray
     ends: tuple[float, float]
 
+    @classmethod
+    def at(cls, p: _Problem, v: FloatArray, e: FloatArray) -> "_Point":
+        """The point v, whose e is known."""
+        return cls(v, e, bias_interval(e, p.t) if p.bias else (0.0, 0.0))
+
     @property
     def b(self) -> float:
         return (self.ends[0] + self.ends[1]) / 2
 
 
 def _at(p: _Problem, v: FloatArray) -> _Point:
-    e = p.t - p.K @ v
-    return _Point(v, e, bias_interval(e, p.t) if p.bias else (0.0, 0.0))
+    return _Point.at(p, v, p.t - _times(p.K, v))
+
+
+def _times(K: FloatArray, v: FloatArray) -> FloatArray:
+    """Kv, from the rows where v is not zero if they are few."""
+    rows = np.flatnonzero(v)
+    if 4 * len(rows) > len(v):
+        return K @ v
+    return v[rows] @ K[rows]
 
 
 def _certify(p: _Problem, point: _Point) -> SVM:
@@ -420,28 +439,36 @@ def _certify(p: _Problem, point: _Point) -> SVM:
 
 
 def _improving_points(
-    p: _Problem, watch: "_Watch"
+    p: _Problem, tolerance: float, watch: "_Watch"
 ) -> Iterator[tuple[_Point, bool]]:
     """Feasible points, and whether Newton has had its turn on them.
 
-    Pair steps, then Newton; from the second round on also interior point,
-    on ever more examples.  Its zeros are not exact: what makes them so, if
-    it succeeds, comes first.
+    Pair steps, then Newton; where that fails, rounds of pair steps and
+    descent on the free set; and where those do not end, interior point on
+    ever more examples.  Its zeros are not exact: what makes them so, if it
+    succeeds, comes first.
     """
-    point = _at(p, np.zeros(len(p.t)))
-    extra = 0
-    while extra < 8 * max(len(p.t), EXTRA):
-        steps = watch.spend(max(len(p.t) // 4, 20))
-        point = _pair_steps(p, point, steps)
+    N = len(p.t)
+    point = _at(p, np.zeros(N))
+    point = _pair_steps(p, point, watch.spend(max(N // 3, 20)))
+    yield point, False
+    point = _newton(p, point, watch)
+    yield point, True
+    for _ in range(ROUNDS):
+        point = _subspace_steps(p, point, watch)
         yield point, False
-        point = _newton(p, point, watch)
-        yield point, True
-        extra = 2 * extra or EXTRA
-        if extra > EXTRA:
-            point = _interior_point_step(p, point, extra // 2, watch)
+        if _certify(p, point).relative_gap <= tolerance:
             exact = _newton(p, point, watch)
-            yield (_clamp(p, point) if exact is point else exact), True
-            yield point, True
+            yield (_exactly(p, point) if exact is point else exact), True
+        point = _pair_steps(p, point, watch.spend(max(N // 20, 10)))
+    extra = EXTRA
+    while extra < 8 * max(len(p.t), EXTRA):
+        point = _interior_point_step(p, point, extra, watch)
+        exact = _newton(p, point, watch)
+        yield (_clamp(p, point) if exact is point else exact), True
+        yield point, True
+        point = _pair_steps(p, point, watch.spend(max(N // 4, 20)))
+        extra *= 2
 
 
 def _pair_steps(p: _Problem, point: _Point, steps: int) -> _Point:
@@ -457,8 +484,12 @@ def _pair_steps(p: _Problem, point: _Point, steps: int) -> _Point:
     stuck_down = np.where(v > p.low, 0.0, np.inf)
     for _ in range(steps):
         i = int((e - stuck_up).argmax())
-        slope = np.maximum(e[i] - e - stuck_down, 0.0)
-        curvature = diagonal + (diagonal[i] - 2 * K[i])
+        slope = e[i] - e
+        slope -= stuck_down
+        np.maximum(slope, 0.0, out=slope)
+        curvature = -2 * K[i]
+        curvature += diagonal
+        curvature += diagonal[i]
         j = int((slope * slope / np.maximum(curvature, flat)).argmax())
         if slope[j] <= 0:
             break
@@ -472,7 +503,39 @@ def _pair_steps(p: _Problem, point: _Point, steps: int) -> _Point:
         stuck_up[i] = np.inf if step == room_up else 0.0
         stuck_down[j] = np.inf if step == room_down else 0.0
         stuck_down[i] = stuck_up[j] = 0.0
-    return _at(p, v)
+    return _Point.at(p, v, e)
+
+
+def _subspace_steps(p: _Problem, point: _Point, watch: "_Watch") -> _Point:
+    """Minimise over the free v, one bound at a time.
+
+    Goes towards the solution on the free set as far as the box allows; what
+    meets a bound stays there, the others go on.  The objective never rises.
+    """
+    F = np.flatnonzero((point.v > p.low) & (point.v < p.high))
+    rows = p.K[F]
+    block, v, e = rows[:, F], point.v[F], point.e[F]
+    free = np.arange(len(F))
+    while len(free) > 1:
+        watch.spend(1)
+        solve = _free_solver(p, block[np.ix_(free, free)])
+        if solve is None:
+            break
+        step = solve(e[free], 0.0)
+        goal = np.where(step > 0, p.high[F[free]], p.low[F[free]])
+        room = (goal - v[free]) / np.where(step == 0, EPS, step)
+        a = min(1.0, float(np.abs(room).min()))
+        v[free] += a * step
+        e -= (a * step) @ block[free]
+        met = np.abs(room) <= a
+        v[free[met]] = goal[met]
+        free = free[~met]
+        if a == 1.0:
+            break
+    change = v - point.v[F]
+    new = point.v.copy()
+    new[F] = v
+    return _Point.at(p, new, point.e - change @ rows)
 
 
 def _newton(p: _Problem, point: _Point, watch: "_Watch") -> _Point:
@@ -507,8 +570,13 @@ def _newton(p: _Problem, point: _Point, watch: "_Watch") -> _Point:
 
 def _guess(p: _Problem, point: _Point) -> tuple[BoolArray, BoolArray]:
     """Which v are free and which at their upper bound, a gradient step on."""
-    aim = point.v + (point.e - point.b) / (p.K.diagonal().mean() or 1.0)
+    aim = point.v + (point.e - point.b) / p.scale
     return (aim > p.low) & (aim < p.high), aim >= p.high
+
+
+def _exactly(p: _Problem, point: _Point) -> _Point:
+    """The same point without what many small steps have left of rounding."""
+    return _at(p, _project(p, point.v))
 
 
 def _clamp(p: _Problem, point: _Point) -> _Point:
@@ -523,27 +591,44 @@ def _solve_free(
 ) -> tuple[FloatArray, FloatArray, float] | None:
     """v, e and b with e_n = b on the free set and Σv = 0.
 
-    Adding s to every entry of the block changes nothing but b, because Σv is
-    known, and keeps a block of low rank positive definite.  One step of
-    refinement takes back the jitter.
+    One step of refinement takes back the jitter.
     """
     F = np.flatnonzero(free)
     rows = p.K[F]
-    A = rows[:, F] + p.K.diagonal().mean()
-    A.flat[:: len(F) + 1] += 10 * EPS * np.trace(A)
+    solve = _free_solver(p, rows[:, F])
+    if solve is None:
+        return None
+    v, e = fixed.copy(), p.t - _times(p.K, fixed)
+    for _ in range(2):
+        step = solve(e[F], -float(v.sum()))
+        v[F] += step
+        e -= step @ rows
+    return v, e, float(e[F].mean())
+
+
+def _free_solver(
+    p: _Problem, block: FloatArray
+) -> Callable[[FloatArray, float], FloatArray] | None:
+    """Factorise once; solve for steps with block · step = e - b and a sum.
+
+    Adding s to every entry of the block changes nothing but b, because the
+    sum is known, and keeps a block of low rank positive definite.
+    """
+    A = block + p.scale
+    A.flat[:: len(A) + 1] += 10 * EPS * np.trace(A)
     try:
         factor = cho_factor(A, overwrite_a=True, check_finite=False)
     except LinAlgError:
         _refuse_indefinite(p.K)
         return None
-    ones = cho_solve(factor, np.ones(len(F)), check_finite=False)
-    v, e = fixed.copy(), p.t - p.K @ fixed
-    for _ in range(2):
-        step = cho_solve(factor, e[F], check_finite=False)
-        step -= (step.sum() + v.sum()) / ones.sum() * ones
-        v[F] += step
-        e -= step @ rows
-    return v, e, float(e[F].mean())
+    ones = cho_solve(factor, np.ones(len(A)), check_finite=False)
+
+    def solve(e: FloatArray, total: float) -> FloatArray:
+        step: FloatArray = cho_solve(factor, e, check_finite=False)
+        step -= (step.sum() - total) / ones.sum() * ones
+        return step
+
+    return solve
 
 
 def _interior_point_step(

@@ -93,6 +93,18 @@ def test_gap_is_certified_on_well_and_ill_posed_data(problem, C, bias):
     assert (primal - dual) / primal <= 2e-6
 
 
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e6])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_interior_point_certifies_where_all_else_is_taken_away(
+    problem, C, monkeypatch
+):
+    monkeypatch.setattr(svm, "ROUNDS", 0)
+    monkeypatch.setattr(svm, "NEWTON_TRIES", 0)
+    m = svm.svm_dual(*problem(), C)
+    assert m.status == "optimal"
+    assert m.relative_gap <= 1e-6
+
+
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 @pytest.mark.parametrize("problem", [gaussian, tiny_class, identity])
 def test_support_sets_and_objective_are_libsvms(problem, C):
@@ -278,7 +290,7 @@ def test_keyboard_interrupt_returns_the_best_point(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(svm, "_interior_point", interrupt)
+    monkeypatch.setattr(svm, "_subspace_steps", interrupt)
     m = svm.svm_dual(K, t, 10.0)
     assert m.status == "interrupted"
     assert 0 < m.relative_gap < 1
