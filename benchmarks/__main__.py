@@ -30,9 +30,9 @@ def main():
                 sys.exit(f"STOPPED: {disagreement}")
             _progress("")
             print(*report.rows(results[-1]), sep="\n", flush=True)
+        if arguments.output:
+            report.write(results, arguments.quick, arguments.output)
     print(*report.summary(results), sep="\n")
-    if arguments.output:
-        report.write(results, arguments.quick, arguments.output)
     print(f"{time.monotonic() - start:.0f} s in all")
 
 

@@ -91,14 +91,23 @@ def summary(results):
 
 
 def write(results, quick, path=RESULTS):
+    """Record the results; others that the file holds stay in it."""
+    old = (
+        json.loads(path.read_text("utf-8"))["results"] if path.exists() else []
+    )
+    new = {_key(r) for r in results}
     record = {
         "machine": machine(),
         "peers": peers.versions(),
         "quick": quick,
-        "results": results,
+        "results": [r for r in old if _key(r) not in new] + results,
     }
     text = json.dumps(_rounded(record), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
+
+
+def _key(result):
+    return result["operation"], result["series"], result["N"]
 
 
 def _rounded(value):

@@ -121,9 +121,11 @@ def symmetric_root(C: FloatArray) -> FloatArray:
     return root
 
 
-def add_to_diagonal(K: FloatArray, value: float) -> FloatArray:
-    """A new array K + value I."""
-    C = K.copy()
+def add_to_diagonal(
+    K: FloatArray, value: float, overwrite: bool = False
+) -> FloatArray:
+    """K + value I, in a new array unless K may be overwritten."""
+    C = K if overwrite else K.copy()
     C.flat[:: len(C) + 1] += value
     return C
 

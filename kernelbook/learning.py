@@ -345,7 +345,7 @@ def evidence(k: Kernel, X: ArrayLike, t: ArrayLike, beta: float) -> Evidence:
     ∂ ln p(t) / ∂ ln p = ½ Σ_nm W_nm ∂C_nm/∂ln p,  W = aaᵀ - C⁻¹,  a = C⁻¹t.
 
     C⁻¹ takes the place of the Cholesky factor, and the derivatives are made
-    for a few rows at a time, above the diagonal: memory N², not N² times the
+    a tile at a time, above the diagonal: memory N², not N² times the
     number of hyperparameters.
 
     Parameters
@@ -377,7 +377,7 @@ def evidence(k: Kernel, X: ArrayLike, t: ArrayLike, beta: float) -> Evidence:
     # From here on model.factor is spoilt: its memory holds C⁻¹ above the
     # diagonal and zeros below.
     C_inverse = dpotri(model.factor.U, overwrite_c=1)[0]
-    for rows, columns in _strips(len(model.X)):
+    for rows, columns in _tiles(len(model.X)):
         W = _half_weights(model.a, C_inverse, rows, columns)
         _, dK = derivatives(k, model.X[rows], model.X[columns])
         for name in gradient:
@@ -630,11 +630,12 @@ def _free(given: Mapping[str, float], hold: Sequence[str]) -> list[str]:
     return free
 
 
-def _strips(N: int) -> Iterator[tuple[slice, slice]]:
-    """A few rows at a time, with the columns from their diagonal on."""
-    height = max(16, N // 64)
-    for start in range(0, N, height):
-        yield slice(start, min(start + height, N)), slice(start, N)
+def _tiles(N: int) -> Iterator[tuple[slice, slice]]:
+    """Some rows and columns at a time, from the diagonal on."""
+    for start in range(0, N, 64):
+        rows = slice(start, min(start + 64, N))
+        for first in range(start, N, 256):
+            yield rows, slice(first, min(first + 256, N))
 
 
 def _half_weights(
@@ -646,8 +647,9 @@ def _half_weights(
     """
     W = np.outer(a[rows], a[columns])
     W -= C_inverse[rows, columns]
-    square = W[:, : len(W)]
-    square *= np.triu(np.ones_like(square)) - np.eye(len(square)) / 2
+    if rows.start == columns.start:
+        square = W[:, : len(W)]
+        square *= np.triu(np.ones_like(square)) - np.eye(len(square)) / 2
     return W
 
 

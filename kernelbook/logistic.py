@@ -216,10 +216,19 @@ def newton_step(
     r = dual_residual(a, K, t, lam)
     lam = _checks.positive(lam, "lam")
     K = _checks.gram(K)
-    y = K @ np.asarray(a)
+    return _newton_direction(K, K @ np.asarray(a), r, lam)
+
+
+def _newton_direction(
+    K: FloatArray, y: FloatArray, r: FloatArray, lam: float
+) -> FloatArray:
+    """The step -{r - W^½ B⁻¹ W^½ K r} / λ, with B = W^½ K W^½ + λI."""
     root_W = np.sqrt(sigmoid(y) * sigmoid(-y))
-    B = _linalg.add_to_diagonal(root_W[:, None] * K * root_W, lam)
-    inner = _linalg.factor(B, "W^½ K W^½ + λI").solve(root_W * (K @ r))
+    B = K * root_W
+    B *= root_W[:, None]
+    B.flat[:: len(B) + 1] += lam
+    factor = _linalg.factor(B, "W^½ K W^½ + λI", overwrite=True)
+    inner = factor.solve(root_W * (K @ r))
     return (root_W * inner - r) / lam
 
 
@@ -278,13 +287,15 @@ def dual_newton(
     """
     K = _checks.gram(K)
     t = _checks.two_classes(t, "t", len(K))
+    lam = _checks.positive(lam, "lam")
     tolerance = _checks.positive(tolerance, "tolerance")
-    a = np.zeros(len(K))
-    r = dual_residual(a, K, t, lam)
-    objectives = [dual_objective(a, K, t, lam)]
+    a = y = np.zeros(len(K))
+    r = -t / 2
+    objectives = [loss(y, t)]
     for _ in range(_checks.count(max_iterations, "max_iterations")):
-        a, value = _descend(a, newton_step(a, K, t, lam), K, t, lam)
-        r = dual_residual(a, K, t, lam)
+        step = _newton_direction(K, y, r, lam)
+        a, y, value = _descend(a, y, step, K @ step, t, lam)
+        r = lam * a - t * sigmoid(-t * y)
         objectives.append(value)
         if np.abs(r).max() <= tolerance:
             gradient_norm = float(np.sqrt(max(float(r @ K @ r), 0)))
@@ -321,15 +332,22 @@ def predict_probability(a: ArrayLike, k: ArrayLike) -> FloatArray:
 
 
 def _descend(
-    a: FloatArray, step: FloatArray, K: FloatArray, t: FloatArray, lam: float
-) -> tuple[FloatArray, float]:
+    a: FloatArray,
+    y: FloatArray,
+    step: FloatArray,
+    K_step: FloatArray,
+    t: FloatArray,
+    lam: float,
+) -> tuple[FloatArray, FloatArray, float]:
     """Take the step, halved until the objective does not rise."""
-    ceiling = dual_objective(a, K, t, lam) * (1 + ROUNDING)
-    value = dual_objective(a + step, K, t, lam)
-    while value > ceiling:
-        step = step / 2
-        value = dual_objective(a + step, K, t, lam)
-    return a + step, value
+    ceiling = (loss(y, t) + lam * float(a @ y) / 2) * (1 + ROUNDING)
+    size = 1.0
+    while True:
+        new_a, new_y = a + size * step, y + size * K_step
+        value = loss(new_y, t) + lam * float(new_a @ new_y) / 2
+        if value <= ceiling:
+            return new_a, new_y, value
+        size /= 2
 
 
 def _problem(Phi: ArrayLike, t: ArrayLike) -> tuple[FloatArray, FloatArray]:

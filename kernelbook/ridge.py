@@ -316,7 +316,9 @@ def dual_gradient(
     return K @ (K @ a + lam * a - t)
 
 
-def dual_coefficients(K: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
+def dual_coefficients(
+    K: ArrayLike, t: ArrayLike, lam: float, overwrite: bool = False
+) -> FloatArray:
     """Dual solution (6.8), from an N × N system.
 
     a = (K + λI_N)⁻¹ t.
@@ -326,6 +328,7 @@ def dual_coefficients(K: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     K : (N, N) Gram matrix
     t : (N,) targets
     lam : λ > 0
+    overwrite : whether K may be spoilt, to save the memory of a second one
 
     Returns
     -------
@@ -343,7 +346,7 @@ def dual_coefficients(K: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     """
     K, t = _dual_problem(K, t)
     lam = _checks.positive(lam, "lam")
-    C = _linalg.add_to_diagonal(K, lam)
+    C = _linalg.add_to_diagonal(K, lam, overwrite)
     return _linalg.factor(C, "K + λI", overwrite=True).solve(t)
 
 

@@ -171,7 +171,7 @@ def test_evidence_is_scipys_log_density_and_its_slopes(k):
 
 
 @pytest.mark.parametrize("N", [1, 2, 15, 16, 17, 33, 130])
-def test_strips_add_up_to_the_trace(N):
+def test_tiles_add_up_to_the_trace(N):
     X, t, _ = problem(N, 2, N)
     k = gp.ExponentialQuadratic(THETA)
     C_inverse = np.linalg.inv(k(X) + np.eye(N) / 10)

@@ -247,7 +247,7 @@ K2, T2 = np.eye(2), np.array([1.0, -1.0])
         (lambda: logistic.dual_newton(K2, T2, 0.0), "lam must be > 0, got 0"),
         (
             lambda: logistic.dual_newton(K2, T2, -1.0),
-            "lam must be >= 0, got -1.0",
+            "lam must be > 0, got -1.0",
         ),
         (
             lambda: logistic.dual_newton(K2, T2, 1.0, tolerance=0.0),
