@@ -23,7 +23,7 @@ help:
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
 	@echo "make lab       open the chapters as notebooks in JupyterLab"
 	@echo "make expected  run the chapters and record their outputs anew"
-	@echo "make bench     measure the library"
+	@echo "make bench     measure the library against its peers (QUICK=1: small data)"
 	@echo "make clean     remove everything that was made, the environment too"
 
 # The environment is made once, and again only when what it is made from changes.
@@ -68,8 +68,15 @@ expected: $(READY)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
 	@git --no-pager diff --stat -- tests/expected
 
-bench: $(READY)
-	@$(BIN)/python -m benchmarks
+# The peers (torch among them) are installed only when they are measured.
+PEERS := $(VENV)/peers
+$(PEERS): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+bench: $(PEERS)
+	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
 
 clean:
 	rm -rf _build $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

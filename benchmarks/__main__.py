@@ -22,6 +22,8 @@ def main():
     start, results = time.monotonic(), []
     for name in arguments.only or operations.ALL:
         for case in operations.ALL[name](arguments.quick):
+            if case.N > arguments.largest:
+                continue
             _progress(f"{time.monotonic() - start:4.0f} s  {case} …")
             try:
                 results.append(measure(case, budget))
@@ -30,8 +32,8 @@ def main():
                 sys.exit(f"STOPPED: {disagreement}")
             _progress("")
             print(*report.rows(results[-1]), sep="\n", flush=True)
-        if arguments.output:
-            report.write(results, arguments.quick, arguments.output)
+            if arguments.output:
+                report.write(results, arguments.quick, arguments.output)
     print(*report.summary(results), sep="\n")
     print(f"{time.monotonic() - start:.0f} s in all")
 
@@ -41,6 +43,9 @@ def parser():
     parser.add_argument("--quick", action="store_true", help="small data only")
     parser.add_argument(
         "--only", nargs="+", choices=operations.ALL, help="some operations"
+    )
+    parser.add_argument(
+        "--largest", type=int, default=10_000, help="leave out larger N"
     )
     parser.add_argument("--output", type=report.Path, help="write JSON here")
     return parser
