@@ -22,7 +22,7 @@ def main():
     start, results = time.monotonic(), []
     for name in arguments.only or operations.ALL:
         for case in operations.ALL[name](arguments.quick):
-            if case.N > arguments.largest:
+            if arguments.largest < case.N:
                 continue
             _progress(f"{time.monotonic() - start:4.0f} s  {case} …")
             try:

@@ -27,6 +27,7 @@ EPS = float(np.finfo(float).eps)
 PROBE = 256  # a block of K this large is tested for definiteness up front
 EXTRA = 100  # violators given to the first interior-point solve
 NEWTON_TRIES = 12
+DROPS = 25  # bounds met in one descent: each costs a factorisation
 ROUNDS = 40  # of pair steps and descent before the interior point
 
 
@@ -516,7 +517,9 @@ def _subspace_steps(p: _Problem, point: _Point, watch: "_Watch") -> _Point:
     rows = p.K[F]
     block, v, e = rows[:, F], point.v[F], point.e[F]
     free = np.arange(len(F))
-    while len(free) > 1:
+    for _ in range(DROPS):
+        if len(free) < 2:
+            break
         watch.spend(1)
         solve = _free_solver(p, block[np.ix_(free, free)])
         if solve is None:
