@@ -451,7 +451,7 @@ def _improving_points(
     """
     N = len(p.t)
     point = _at(p, np.zeros(N))
-    point = _pair_steps(p, point, watch.spend(max(N // 3, 20)))
+    point = _pair_steps(p, point, watch.spend(max(N // 4, 20)))
     yield point, False
     point = _newton(p, point, watch)
     yield point, True
