@@ -32,9 +32,11 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Kernelbook needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | head -n 1); try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
 	  exit 1; }
-	@echo "Setting up $(VENV): a minute or two, this once."
+	@echo "Setting up $(VENV): this once."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt uv
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python \
 	  --constraint constraints.txt --editable '.[test,lab]'
 	@touch $@
 
