@@ -2,7 +2,7 @@
 
 One module per idea of the book, named as a reader would look it up:
 
-===============  ======================================================
+================ ======================================================
 ``features``     feature maps and design matrices
 ``kernels``      kernels, as callables ``k(X, Z)``, and their algebra
 ``objects``      kernels on sets, strings and graphs
@@ -10,6 +10,8 @@ One module per idea of the book, named as a reader would look it up:
 ``ridge``        ridge regression, primal and dual
 ``logistic``     logistic regression, Newton's method in the dual
 ``perceptron``   the perceptron, primal and dual, and its mistake bound
+``discriminant`` scores, hyperplanes and least squares for classes
+``multiclass``   many classes from two, by the rest or by pairs
 ``gaussians``    Gaussian vectors and processes: densities, draws
 ``gp``           Gaussian-process regression
 ``learning``     marginal likelihood, its gradient, learning a kernel
@@ -20,7 +22,7 @@ One module per idea of the book, named as a reader would look it up:
 ``counting``     numbers that count their multiplications
 ``toydata``      the small data sets of the chapters
 ``figures``      one style for every figure (needs Matplotlib)
-===============  ======================================================
+================ ======================================================
 """
 
 __version__ = "0.1.0"
