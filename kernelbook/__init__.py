@@ -2,7 +2,7 @@
 
 One module per idea of the book, named as a reader would look it up:
 
-===============  ======================================================
+================ ======================================================
 ``features``     feature maps and design matrices
 ``kernels``      kernels, as callables ``k(X, Z)``, and their algebra
 ``objects``      kernels on sets, strings and graphs
@@ -11,6 +11,8 @@ One module per idea of the book, named as a reader would look it up:
 ``logistic``     logistic regression, primal and dual, by Newton's method
 ``softmax``      logistic regression with many classes
 ``perceptron``   the perceptron, primal and dual, and its mistake bound
+``discriminant`` scores, hyperplanes and least squares for classes
+``multiclass``   many classes from two, by the rest or by pairs
 ``gaussians``    Gaussian vectors and processes: densities, draws
 ``gp``           Gaussian-process regression
 ``learning``     marginal likelihood, its gradient, learning a kernel
@@ -22,7 +24,7 @@ One module per idea of the book, named as a reader would look it up:
 ``counting``     numbers that count their multiplications
 ``toydata``      the small data sets of the chapters
 ``figures``      one style for every figure (needs Matplotlib)
-===============  ======================================================
+================ ======================================================
 """
 
 __version__ = "0.1.0"
