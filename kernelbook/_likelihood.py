@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, hstack
 
 from kernelbook import _checks, _linalg
 from kernelbook._checks import FloatArray
+from kernelbook.discriminant import with_bias
 
 ROUNDING = 1e-9  # relative rise of the objective that rounding can cause
 DOUBT = 20.0  # an output beyond it, σ(20) = 1 - 2e-9, may be on its way to ∞
@@ -169,8 +170,3 @@ def penalty(length: int, lam: float) -> FloatArray:
     penalty = np.full(length, _checks.non_negative(lam, "lam"))
     penalty[0] = 0.0
     return penalty
-
-
-def with_bias(X: ArrayLike) -> FloatArray:
-    X = _checks.matrix(X, "X")
-    return np.column_stack([np.ones(len(X)), X])

@@ -48,7 +48,7 @@ def log_loss(P: ArrayLike, t: ArrayLike) -> float:
     0.3993
     """
     P = _probabilities(P)
-    own = P[np.arange(len(P)), _classes(t, *P.shape)]
+    own = P[np.arange(len(P)), _checks.classes(t, "t", P.shape[1], len(P))]
     with np.errstate(divide="ignore"):
         return float(-np.log(own).mean() + 0.0)
 
@@ -133,13 +133,3 @@ def _probabilities(P: ArrayLike) -> FloatArray:
             f"the rows of P must sum to 1, got {P[n].sum():g} in row {n}"
         )
     return P
-
-
-def _classes(t: ArrayLike, N: int, K: int) -> NDArray[np.int64]:
-    t = _checks.vector(t, "t", N)
-    wrong = t[(t != np.floor(t)) | (t < 0) | (t >= K)]
-    if wrong.size:
-        raise ValueError(
-            f"t must be a whole number from 0 to {K - 1}, got {wrong[0]:g}"
-        )
-    return t.astype(np.int64)

@@ -17,7 +17,8 @@ from scipy.special import expit
 
 from kernelbook import _checks, _likelihood, _linalg
 from kernelbook._checks import FloatArray
-from kernelbook._likelihood import DOUBT, Fit, Separation, with_bias
+from kernelbook._likelihood import DOUBT, Fit, Separation
+from kernelbook.discriminant import with_bias
 
 ROUNDING = 1e-9  # relative rise of the objective that rounding can cause
 

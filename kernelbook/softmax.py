@@ -12,7 +12,8 @@ from scipy.special import logsumexp
 
 from kernelbook import _checks, _likelihood
 from kernelbook._checks import FloatArray
-from kernelbook._likelihood import DOUBT, Fit, Separation, with_bias
+from kernelbook._likelihood import DOUBT, Fit, Separation
+from kernelbook.discriminant import one_hot, with_bias
 
 IntArray = NDArray[np.int64]
 
@@ -85,7 +86,7 @@ def gradient(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> FloatArray:
            [ 1.5, -1.5]])
     """
     X_1, W, t = _problem(W, X, t)
-    return X_1.T @ (np.eye(W.shape[1])[t] - softmax(X_1 @ W))
+    return X_1.T @ (one_hot(t, W.shape[1]) - softmax(X_1 @ W))
 
 
 def fit(
@@ -121,9 +122,8 @@ def fit(
     array([[ 1.33,  0.1 , -1.43],
            [-0.85,  0.04,  0.8 ]])
     """
-    X = _checks.matrix(X, "X")
-    t = _all_classes(t, len(X))
-    K, X_1 = int(t.max()) + 1, with_bias(X)
+    X, t, K = _examples(X, t)
+    X_1 = with_bias(X)
     penalty = np.repeat(_likelihood.penalty(X_1.shape[1], lam), K)
     gauge = np.kron(X_1.T @ X_1 / (4 * K), np.ones((K, K)))
     if lam == 0:
@@ -167,9 +167,7 @@ def separation(X: ArrayLike, t: ArrayLike) -> Separation:
     >>> separation([[0.0], [1.0], [2.0]], [0, 1, 2]).strict
     3
     """
-    X = _checks.matrix(X, "X")
-    t = _all_classes(t, len(X))
-    K = int(t.max()) + 1
+    X, t, K = _examples(X, t)
     centred, restore = _likelihood.to_unit_range(X)
     example, rival = np.nonzero(np.arange(K) != t[:, None])
     versus = np.eye(K)[t[example]] - np.eye(K)[rival]
@@ -199,27 +197,12 @@ def _problem(
             f"W must have a row for the bias and one per feature, "
             f"{X_1.shape[1]} rows, got {len(W)}"
         )
-    return X_1, W, _classes(t, len(X_1), W.shape[1])
+    return X_1, W, _checks.classes(t, "t", W.shape[1], len(X_1))
 
 
-def _classes(t: ArrayLike, N: int, K: int) -> IntArray:
-    t = _checks.vector(t, "t", N)
-    wrong = t[(t != np.floor(t)) | (t < 0) | (t >= K)]
-    if wrong.size:
-        raise ValueError(
-            f"t must be a whole number from 0 to {K - 1}, got {wrong[0]:g}"
-        )
-    return t.astype(np.int64)
-
-
-def _all_classes(t: ArrayLike, N: int) -> IntArray:
-    t = _checks.vector(t, "t", N)
-    labels = _classes(t, N, max(int(t.max()), 0) + 1)
-    missing = np.setdiff1d(np.arange(labels.max() + 1), labels)
-    if missing.size or labels.max() == 0:
-        first = missing[0] if missing.size else 1
-        raise ValueError(
-            f"t must contain every class from 0 to K-1, K >= 2, "
-            f"got none of class {first}"
-        )
-    return labels
+def _examples(X: ArrayLike, t: ArrayLike) -> tuple[FloatArray, IntArray, int]:
+    """Checked inputs and classes, and the number of classes."""
+    X = _checks.matrix(X, "X")
+    t = _checks.vector(t, "t", len(X))
+    K = int(min(max(t.max(), 1), len(t))) + 1
+    return X, _checks.all_classes(t, "t", K), K

@@ -91,11 +91,11 @@ def test_an_impossible_event_that_happens_costs_infinitely_much():
         ),
         (
             lambda: evaluation.log_loss([[0.5, 0.5]], [2]),
-            "t must be a whole number from 0 to 1, got 2",
+            "t must be whole numbers from 0 to 1, got 2",
         ),
         (
             lambda: evaluation.log_loss([[0.5, 0.5]], [0.5]),
-            "t must be a whole number from 0 to 1, got 0.5",
+            "t must be whole numbers from 0 to 1, got 0.5",
         ),
         (
             lambda: evaluation.log_loss([[0.5, 0.5]], [0, 1]),

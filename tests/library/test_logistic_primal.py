@@ -394,8 +394,7 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
         ),
         (
             lambda: softmax.fit(X4, [0, 1, 0, 3]),
-            "t must contain every class from 0 to K-1, K >= 2, got none of "
-            "class 2",
+            "t must contain every class from 0 to 3, got none of class 2",
         ),
         (
             lambda: softmax.fit(X4, [0, 0, 0, 0]),
@@ -403,11 +402,11 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
         ),
         (
             lambda: softmax.fit(X4, [0, 1, -1, 0]),
-            "t must be a whole number from 0 to 1, got -1",
+            "t must be whole numbers from 0 to 1, got -1",
         ),
         (
             lambda: softmax.fit(X4, [0, 1, 0.5, 0]),
-            "t must be a whole number from 0 to 1, got 0.5",
+            "t must be whole numbers from 0 to 1, got 0.5",
         ),
         (
             lambda: softmax.fit(WIDE, [0, 1, 0, 1]),
@@ -420,7 +419,7 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
         ),
         (
             lambda: softmax.gradient(np.ones((2, 2)), X4, [0, 1, 2, 1]),
-            "t must be a whole number from 0 to 1, got 2",
+            "t must be whole numbers from 0 to 1, got 2",
         ),
         (lambda: softmax.softmax([1.0, 2.0]), "F must be two-dimensional"),
     ],
