@@ -159,7 +159,9 @@ def two_classes(values: ArrayLike, name: str, length: int) -> FloatArray:
     return array
 
 
-def classes(values: ArrayLike, name: str, length: int) -> NDArray[np.intp]:
+def class_labels(
+    values: ArrayLike, name: str, length: int
+) -> NDArray[np.intp]:
     """Class labels 0, 1, ..., K - 1, two classes at least, none empty."""
     array = vector(values, name, length)
     wrong = array[(array < 0) | (array != np.floor(array))]
