@@ -2,8 +2,7 @@
 
 One module per idea of the book, named as a reader would look it up:
 
-================ ======================================================
-``features``     feature maps and design matrices
+================ ===============================================``features``     feature maps and design matrices
 ``kernels``      kernels, as callables ``k(X, Z)``, and their algebra
 ``objects``      kernels on sets, strings and graphs
 ``validity``     which functions are kernels: certificates, and a search
@@ -13,6 +12,7 @@ One module per idea of the book, named as a reader would look it up:
 ``perceptron``   the perceptron, primal and dual, and its mistake bound
 ``discriminant`` scores, hyperplanes and least squares for classes
 ``multiclass``   many classes from two, by the rest or by pairs
+``bayes``        generative classifiers: LDA, QDA, naive Bayes
 ``gaussians``    Gaussian vectors and processes: densities, draws
 ``gp``           Gaussian-process regression
 ``learning``     marginal likelihood, its gradient, learning a kernel

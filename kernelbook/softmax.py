@@ -203,6 +203,5 @@ def _problem(
 def _examples(X: ArrayLike, t: ArrayLike) -> tuple[FloatArray, IntArray, int]:
     """Checked inputs and classes, and the number of classes."""
     X = _checks.matrix(X, "X")
-    t = _checks.vector(t, "t", len(X))
-    K = int(min(max(t.max(), 1), len(t))) + 1
-    return X, _checks.all_classes(t, "t", K), K
+    t = _checks.class_labels(t, "t", len(X)).astype(np.int64)
+    return X, t, int(t.max()) + 1

@@ -394,19 +394,19 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
         ),
         (
             lambda: softmax.fit(X4, [0, 1, 0, 3]),
-            "t must contain every class from 0 to 3, got none of class 2",
+            "t must use every class label from 0 to K - 1, got 3 but no 2",
         ),
         (
             lambda: softmax.fit(X4, [0, 0, 0, 0]),
-            "got none of class 1",
+            "t must contain at least two classes, got only 0",
         ),
         (
-            lambda: softmax.fit(X4, [0, 1, -1, 0]),
-            "t must be whole numbers from 0 to 1, got -1",
+            lambda: softmax.fit(X4, T4),
+            r"t must hold class labels 0, 1, .*, got -1; write \(t \+ 1\) / 2",
         ),
         (
             lambda: softmax.fit(X4, [0, 1, 0.5, 0]),
-            "t must be whole numbers from 0 to 1, got 0.5",
+            "t must hold class labels 0, 1, .*, got 0.5",
         ),
         (
             lambda: softmax.fit(WIDE, [0, 1, 0, 1]),
