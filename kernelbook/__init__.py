@@ -2,7 +2,8 @@
 
 One module per idea of the book, named as a reader would look it up:
 
-================ ===============================================``features``     feature maps and design matrices
+================ ======================================================
+``features``     feature maps and design matrices
 ``kernels``      kernels, as callables ``k(X, Z)``, and their algebra
 ``objects``      kernels on sets, strings and graphs
 ``validity``     which functions are kernels: certificates, and a search
