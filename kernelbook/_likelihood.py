@@ -17,7 +17,6 @@ from kernelbook._checks import FloatArray
 from kernelbook.discriminant import with_bias
 
 ROUNDING = 1e-9  # relative rise of the objective that rounding can cause
-DOUBT = 20.0  # an output beyond it, σ(20) = 1 - 2e-9, may be on its way to ∞
 
 Quadratic = tuple[float, FloatArray, FloatArray]  # value, gradient, Hessian
 
@@ -93,6 +92,16 @@ def newton(
         f"{search.max_iterations} iterations, not the tolerance "
         f"{tolerance:.1e}; raise lam, the tolerance or max_iterations"
     )
+
+
+def doubt(tolerance: float) -> float:
+    """Outputs beyond this size may be on their way to infinity.
+
+    If an example can be put on its own side for good, its output y grows by
+    about one a step, and each step promises a gain of at least ½ exp(-y).
+    The search cannot stop before that is below the tolerance.
+    """
+    return -float(np.log(2 * _checks.positive(tolerance, "tolerance")))
 
 
 def scaled_solve(H: FloatArray, slope: FloatArray) -> FloatArray:

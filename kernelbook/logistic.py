@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from kernelbook import _checks, _likelihood, _linalg
 from kernelbook._checks import FloatArray
-from kernelbook._likelihood import DOUBT, Fit, Separation
+from kernelbook._likelihood import Fit, Separation
 from kernelbook.discriminant import with_bias
 
 ROUNDING = 1e-9  # relative rise of the objective that rounding can cause
@@ -490,13 +490,15 @@ def fit(
     if lam == 0:
         _likelihood.refuse_dependent_columns(X)
 
+    limit = _likelihood.doubt(tolerance)
+
     def quadratic(w: FloatArray) -> _likelihood.Quadratic:
         value = float(penalty @ w**2) / 2 - log_likelihood(w, X, t)
         slope = penalty * w - likelihood_gradient(w, X, t)
         return value, slope, information(w, X) + np.diag(penalty)
 
     def doubtful(w: FloatArray) -> bool:
-        return lam == 0 and bool(np.abs(with_bias(X) @ w).max() > DOUBT)
+        return lam == 0 and bool(np.abs(with_bias(X) @ w).max() > limit)
 
     def check() -> None:
         _likelihood.refuse_separable(separation(X, t), len(X))

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 
 from kernelbook import _checks, _likelihood
 from kernelbook._checks import FloatArray
-from kernelbook._likelihood import DOUBT, Fit, Separation
+from kernelbook._likelihood import Fit, Separation
 from kernelbook.discriminant import one_hot, with_bias
 
 IntArray = NDArray[np.int64]
@@ -129,6 +129,8 @@ def fit(
     if lam == 0:
         _likelihood.refuse_dependent_columns(X)
 
+    limit = _likelihood.doubt(tolerance)
+
     def quadratic(v: FloatArray) -> _likelihood.Quadratic:
         W = v.reshape(-1, K)
         value = float(penalty @ v**2) / 2 - log_likelihood(W, X, t)
@@ -137,7 +139,7 @@ def fit(
         return value, slope, H + np.diag(penalty) + gauge
 
     def doubtful(v: FloatArray) -> bool:
-        return lam == 0 and bool(np.ptp(X_1 @ v.reshape(-1, K)) > DOUBT)
+        return lam == 0 and bool(np.ptp(X_1 @ v.reshape(-1, K)) > limit)
 
     def check() -> None:
         _likelihood.refuse_separable(separation(X, t), len(X))

@@ -196,6 +196,19 @@ def test_separable_touching_and_overlapping_on_the_line(x, t, strict):
         logistic.fit(X, t)
 
 
+@pytest.mark.parametrize("tolerance", [1e-12, 1e-9, 1e-3, 0.1])
+def test_separable_data_are_refused_whatever_the_tolerance(tolerance):
+    for x, t in [
+        ([0, 1, 2, 3], [-1, -1, 1, 1]),
+        ([0, 1, 1, 3], [-1, 1, -1, 1]),
+    ]:
+        X = np.array(x, dtype=float)[:, None]
+        with pytest.raises(ValueError, match="has no maximiser"):
+            logistic.fit(X, t, tolerance=tolerance)
+        with pytest.raises(ValueError, match="has no maximiser"):
+            softmax.fit(X, np.array(t) > 0, tolerance=tolerance)
+
+
 def test_a_far_outlier_is_not_mistaken_for_separation():
     X, t = overlapping(N=40, D=1, seed=6)
     X[0] = 1e4 * t[0]
