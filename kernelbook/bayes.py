@@ -279,7 +279,7 @@ def log_posterior(model: Generative, X: ArrayLike) -> FloatArray:
     if impossible.size:
         raise ValueError(
             f"X[{impossible[0]}] has probability zero under every class; "
-            "fit with alpha > 0"
+            "with alpha = 0 a single unseen feature does that"
         )
     posterior: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
     return posterior

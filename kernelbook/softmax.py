@@ -65,9 +65,9 @@ def log_likelihood(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> float:
 
 
 def gradient(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> FloatArray:
-    """Gradient of the softmax log-likelihood, X̃ᵀ(U - P).
+    """Gradient of the softmax log-likelihood, X̃ᵀ(T - P).
 
-    U has a one in row n, column t_n, and zeros elsewhere.
+    T has a one in row n, column t_n, and zeros elsewhere (one-hot).
 
     Parameters
     ----------

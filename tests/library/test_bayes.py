@@ -505,7 +505,7 @@ def test_labels_outside_the_coding(fit, t, message):
         ),
         (
             lambda: bayes.predict(WORDS, [[1, 0, 0], [0, 3, 1]]),
-            r"X\[1\] has probability zero under every class; fit with alpha",
+            r"X\[1\] has probability zero under every class; with alpha = 0",
         ),
         (
             lambda: MODEL.draw([0, 2], np.random.default_rng(0)),
