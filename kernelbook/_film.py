@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
@@ -160,8 +161,10 @@ def _scales(fig: Figure, ax: Axes) -> dict[str, str]:
 
 
 def _svg(fig: Figure) -> str:
+    """As savefig writes it, which would draw it twice."""
     file = io.StringIO()
-    fig.savefig(file, format="svg", metadata={"Date": None})
+    canvas: Any = FigureCanvasSVG(fig)
+    canvas.print_svg(file, metadata={"Date": None})
     return file.getvalue()
 
 

@@ -18,7 +18,8 @@ Element = ElementTree.Element
 Defs = dict[str, Element]
 Marks = dict[str | None, dict[str, str]]
 SCRIPT = Path(__file__).with_name("live.js").read_text("utf-8")
-PLACE = re.compile(r"(scale\([^)]*\))|-?\d+\.\d{3,}")
+ALONG = re.compile(r"translate\((\S+) 0\)")
+PLACE = re.compile(r"(scale\([^)]*\))|-?\d+\.\d+")
 POLYLINE = re.compile(r"(?:[ML] \S+ \S+ |z )+")
 IDS = re.compile(r'( id="| for="|href=\\?"#|url\(#)([\w.-]+)')
 
@@ -58,8 +59,14 @@ def read(svg: str, marks: Marks) -> tuple[Element, Defs]:
             element.set("d", shorten(element.attrib["d"]))
         for key in {"x", "y", "transform"} & element.attrib.keys():
             element.set(key, round_places(element.attrib[key]))
+        along = ALONG.fullmatch(element.get("transform", ""))
+        if element.tag == "use" and along:
+            element.set("x", along[1])
+            del element.attrib["transform"]
         if "style" in element.attrib:
             element.set("style", element.attrib["style"].replace(": ", ":"))
+    for group in root.iter("g"):
+        _share_style(group)
     defs = {d.attrib["id"]: d for d in root.iter() if _is_definition(d)}
     for parent in root.iter():
         for child in list(parent):
@@ -71,19 +78,30 @@ def read(svg: str, marks: Marks) -> tuple[Element, Defs]:
     return root, defs
 
 
+def _share_style(group: Element) -> None:
+    """Say once what a crowd of equal markers says each."""
+    styles = {child.get("style") for child in group}
+    if len(group) > 1 and {child.tag for child in group} == {"use"}:
+        style = styles.pop()
+        if style and not styles:
+            group.set("style", style)
+            for child in group:
+                del child.attrib["style"]
+
+
 def _is_definition(element: Element) -> bool:
     return element.tag != "g" and "id" in element.attrib
 
 
 def round_places(text: str) -> str:
-    """Places to a hundredth of a point; factors of a scale as they are.
+    """Places to a tenth of a point; factors of a scale as they are.
 
     Examples
     --------
-    >>> round_places("translate(1.23456 7) scale(0.015625)")
-    'translate(1.23 7) scale(0.015625)'
+    >>> round_places("translate(1.2345 7) scale(0.015625)")
+    'translate(1.2 7) scale(0.015625)'
     """
-    return PLACE.sub(lambda m: m[1] or f"{float(m[0]):.2f}", text)
+    return PLACE.sub(lambda m: m[1] or f"{round(float(m[0]), 1):g}", text)
 
 
 def shorten(path: str) -> str:
@@ -95,6 +113,8 @@ def shorten(path: str) -> str:
     --------
     >>> shorten("M 1.04 2 L 1.26 1.96 L 9 2 z")
     'M1 2l.3 0 7.7 0z'
+    >>> shorten("M 0 0 L -1 -1 L 0 -0.5")
+    'M0 0l-1-1 1 .5'
     """
     path = " ".join(path.split())
     if not POLYLINE.fullmatch(path + " "):
@@ -108,13 +128,13 @@ def shorten(path: str) -> str:
         step = (there[0] - here[0], there[1] - here[1])
         if word == "M":
             short += f"M{_tenths(there[0])} {_tenths(there[1])}"
-        elif step != (0, 0):
+        elif step == (0, 0):
+            continue
+        else:
             short += " " if command == "L" else "l"
             short += f"{_tenths(step[0])} {_tenths(step[1])}"
-        else:
-            word = command
         here, command = there, word
-    return short
+    return short.replace(" -", "-")
 
 
 def _tenths(n: int) -> str:
@@ -125,7 +145,8 @@ def _tenths(n: int) -> str:
 
 def markup(elements: Iterable[Element]) -> str:
     """The elements as text for an HTML page."""
-    return "".join(ElementTree.tostring(e, "unicode") for e in elements)
+    text = "".join(ElementTree.tostring(e, "unicode") for e in elements)
+    return text.replace(" />", "/>")
 
 
 def page(whole: Scene, frames: Sequence[Scene], sliders: list[Slider]) -> str:
@@ -237,7 +258,7 @@ def _json(record: dict[str, Any]) -> str:
 
 def _with_own_ids(html: str) -> str:
     """Short ids that no other figure of the page has."""
-    key = "k" + hashlib.sha256(html.encode()).hexdigest()[:6]
+    key = "k" + hashlib.sha256(html.encode()).hexdigest()[:4]
     number: dict[str, str] = {}
 
     def rename(match: re.Match[str]) -> str:
