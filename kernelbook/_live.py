@@ -7,6 +7,7 @@ differs from frame to frame.  ``live.js`` puts it back.  See `figures.live`.
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -21,7 +22,7 @@ SCRIPT = Path(__file__).with_name("live.js").read_text("utf-8")
 ALONG = re.compile(r"translate\((\S+) 0\)")
 PLACE = re.compile(r"(scale\([^)]*\))|-?\d+\.\d+")
 POLYLINE = re.compile(r"(?:[ML] \S+ \S+ |z )+")
-IDS = re.compile(r'( id="| for="|href=\\?"#|url\(#)([\w.-]+)')
+IDS = re.compile(r'( id="| for="|href="#|url\(#)([\w.-]+)')
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def read(svg: str, marks: Marks) -> tuple[Element, Defs]:
     for group in root.iter("g"):
         _share_style(group)
     defs = {d.attrib["id"]: d for d in root.iter() if _is_definition(d)}
+    _draw_in_place(root, defs)
     for parent in root.iter():
         for child in list(parent):
             if child.tag in ("defs", "metadata"):
@@ -87,6 +89,23 @@ def _share_style(group: Element) -> None:
             group.set("style", style)
             for child in group:
                 del child.attrib["style"]
+
+
+def _draw_in_place(root: Element, defs: Defs) -> None:
+    """A shape used only once, such as a band, needs no definition."""
+    uses = list(root.iter("use"))
+    count = Counter(use.attrib["href"] for use in uses)
+    for use in uses:
+        name = use.attrib["href"].removeprefix("#")
+        if "style" in use.attrib and count["#" + name] == 1:
+            shape = defs.pop(name)
+            styles = [shape.get("style"), use.get("style")]
+            use.tag = "path"
+            use.attrib = {
+                "d": shape.attrib["d"],
+                "style": "; ".join(filter(None, styles)),
+                "transform": f"translate({use.get('x')} {use.get('y')})",
+            }
 
 
 def _is_definition(element: Element) -> bool:
@@ -113,15 +132,15 @@ def shorten(path: str) -> str:
     --------
     >>> shorten("M 1.04 2 L 1.26 1.96 L 9 2 z")
     'M1 2l.3 0 7.7 0z'
-    >>> shorten("M 0 0 L -1 -1 L 0 -0.5")
-    'M0 0l-1-1 1 .5'
+    >>> shorten("M 0 0 L -1 -1 z M 5 5 L 6 5.5 z")
+    'M0 0l-1-1zM5 5l1 .5z'
     """
     path = " ".join(path.split())
     if not POLYLINE.fullmatch(path + " "):
         return path
     short, here, command = "", (0, 0), ""
-    for word, x, y in re.findall(r"([MLz])(?: (\S+) (\S+))?", path):
-        if word == "z":
+    for word, x, y in re.findall(r"z|([ML]) (\S+) (\S+)", path):
+        if not word:
             short, command = short + "z", ""
             continue
         there = (round(10 * float(x)), round(10 * float(y)))
@@ -158,22 +177,41 @@ def page(whole: Scene, frames: Sequence[Scene], sliders: list[Slider]) -> str:
     defs = dict(whole.defs)
     for frame in frames:
         defs.update(frame.defs)
+    groups = [_groups(frame.drawing) for frame in frames]
+    own = _Ids(markup(whole.drawing) + str(groups))
     record = {
         "sliders": [{"name": s.name, "values": s.values} for s in sliders],
-        "moving": _moving([_groups(frame.drawing) for frame in frames]),
+        "moving": _moving(
+            [{g: own(text) for g, text in frame.items()} for frame in groups]
+        ),
     }
+    drawing = f"<defs>{markup(defs.values())}</defs>{markup(whole.drawing)}"
     size = whole.drawing.attrib
-    html = (
+    return (
         '<div class="live-figure">'
         f'<svg viewBox="{size["viewBox"]}" width="{size["width"]}" role="img"'
         f' aria-label="{escape(summary(sliders))}"'
         ' style="stroke-linejoin:round;stroke-linecap:butt">'
-        f"<defs>{markup(defs.values())}</defs>{markup(whole.drawing)}</svg>\n"
-        f"{_controls(sliders)}\n<script>\n{SCRIPT}</script>\n"
+        f"{own(drawing)}</svg>\n"
+        f"{own(_controls(sliders))}\n<script>\n{SCRIPT}</script>\n"
         f'<script type="application/json" class="live-frames">'
         f"{_json(record)}</script>\n</div>\n"
     )
-    return _with_own_ids(html)
+
+
+class _Ids:
+    """Gives ids short names that no other figure of the page has."""
+
+    def __init__(self, content: str) -> None:
+        digest = hashlib.sha256(content.encode()).hexdigest()
+        self.prefix, self.short = f"k{digest[:4]}-", dict[str, str]()
+
+    def __call__(self, html: str) -> str:
+        return IDS.sub(self._rename, html)
+
+    def _rename(self, match: re.Match[str]) -> str:
+        name = self.short.setdefault(match[2], str(len(self.short)))
+        return match[1] + self.prefix + name
 
 
 def summary(sliders: Iterable[Slider]) -> str:
@@ -254,14 +292,3 @@ def _controls(sliders: Sequence[Slider]) -> str:
 def _json(record: dict[str, Any]) -> str:
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
     return text.replace("</", "<\\/")
-
-
-def _with_own_ids(html: str) -> str:
-    """Short ids that no other figure of the page has."""
-    key = "k" + hashlib.sha256(html.encode()).hexdigest()[:4]
-    number: dict[str, str] = {}
-
-    def rename(match: re.Match[str]) -> str:
-        return match[1] + number.setdefault(match[2], f"{key}-{len(number)}")
-
-    return IDS.sub(rename, html)
