@@ -16,7 +16,7 @@
         input.nextElementSibling.textContent = values[input.value];
       });
       for (const { group, before, after, drawn, which } of record.moving)
-        figure.querySelector(`[data-moves="${group}"]`).innerHTML =
+        figure.querySelector(`[data-moves="${CSS.escape(group)}"]`).innerHTML =
           before + drawn[which[frame]] + after;
     };
 
