@@ -363,7 +363,7 @@ def svm_moons(live):
     for number, level in enumerate([-1, 0, 1]):
         drawn = live.to_data("boundary", live.path("boundary", number))
         assert_level(y, drawn, level, 0.03)
-    for artist, group in [("3", machine.free), ("4", machine.bounded)]:
+    for artist, group in [("4", machine.free), ("5", machine.bounded)]:
         assert len(group) > 1
         assert_near(live.markers(artist), live.to_page(artist, X[group]))
 
