@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from chapter_links import pieces
 from listings import without_sections
+from live_figures import with_words
 from source_numbers import letters, number_equations, source_number
 from validated import digest
 
@@ -101,3 +102,13 @@ def test_mentions_of_existing_chapters_become_links():
         ("chapters 2", "chapters/02_x"),
         (" and 3 did.", None),
     ]
+
+
+def test_a_live_figure_gets_the_words_of_its_cell():
+    html = '<div class="live-figure"><svg role="img" aria-label="x"></svg>'
+    alt = 'A "curve" that\n  bends & turns.'
+    assert with_words(html, alt, ["colour-map"]) == (
+        '<div class="live-figure colour-map"><svg role="img" '
+        'aria-label="A &quot;curve&quot; that bends &amp; turns."></svg>'
+    )
+    assert 'class="live-figure">' in with_words(html, alt, [])
