@@ -88,8 +88,9 @@ def read(text=None):
             fields = read_block(block)
             check_fields(name, fields)
         except yaml.MarkedYAMLError as error:
-            at = line + (error.problem_mark.line if error.problem_mark else 0)
-            problems.append(Problem(at, name, f"no YAML: {error.problem}"))
+            mark = error.context_mark or error.problem_mark
+            reason = f"no YAML: {error.problem}"
+            problems.append(Problem(line + mark.line, name, reason))
         except ValueError as error:
             problems.append(Problem(line, name, str(error)))
         else:
@@ -150,8 +151,7 @@ def check_fields(name, fields):
     for key, allowed in [("check", CHECKS), ("kind", KINDS)]:
         if key in fields and fields[key] not in allowed:
             raise ValueError(
-                f"{key} must be one of {', '.join(allowed)}, "
-                f"got {fields[key]}"
+                f"{key} must be one of {', '.join(allowed)}, got {fields[key]}"
             )
     if "home" in fields and not re.fullmatch(r"\w+#[\w-]+", fields["home"]):
         raise ValueError(f"home must be page#anchor, got {fields['home']}")
@@ -282,5 +282,5 @@ def asserts(source):
     """Whether a cell asserts anything."""
     tree = list(ast.walk(ast.parse(source)))
     return any(isinstance(node, ast.Assert) for node in tree) or any(
-        name.startswith("assert_") for name in calls(source)
+        name.rpartition(".")[2].startswith("assert_") for name in calls(source)
     )
