@@ -274,7 +274,9 @@ def calls(source):
     named = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call):
-            named.add(".".join(ast.unparse(node.func).split(".")[-2:]))
+            name = ast.unparse(node.func)
+            if re.fullmatch(r"[\w.]+", name):
+                named.add(".".join(name.split(".")[-2:]))
     return named
 
 

@@ -154,6 +154,15 @@ def test_numbers_of_a_result_are_those_its_page_prints(entry):
         )
 
 
+def test_an_erratum_is_one_click_away_from_the_page_that_treats_it():
+    for entry, _ in with_repeats(read()[0]):
+        if entry.is_erratum and entry.page != "errata":
+            text = page_path(entry.page).read_text("utf-8")
+            assert f"{{erratum}}`{entry.id}`" in text, (
+                f"{page_path(entry.page).name} does not link to {entry.id}"
+            )
+
+
 # ------------------------------------------------- the ledger test, on trial
 
 GOOD = """
