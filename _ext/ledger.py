@@ -26,6 +26,7 @@ CHECKS = (
     "figure",
     "prose",
 )
+CHINESE = re.compile("[\u4e00-\u9fff]")
 KINDS = ("wrong", "misprint", "condition", "notation", "typography")
 
 # The fields an entry must have, and those it may have.
@@ -33,7 +34,7 @@ CLAIM = ({"title", "source", "home", "check"}, {"function"})
 REPEAT = ({"source", "same"}, set())
 ERRATUM = (
     {"kind", "source", "quote", "right", "home", "check"},
-    {"function", "result"},
+    {"function", "result", "english"},
 )
 
 
@@ -159,6 +160,8 @@ def check_fields(name, fields):
         name.startswith("E") and "result" not in fields
     ):
         raise ValueError("without result")
+    if CHINESE.search(fields.get("quote", "")) and "english" not in fields:
+        raise ValueError("without english: the quote is Chinese")
 
 
 def with_repeats(entries):

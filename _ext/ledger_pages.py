@@ -170,9 +170,10 @@ def erratum_text(book, entry):
     where = book.link(entry.home)
     shown = f"*Shown:* {entry.result} " if entry.result else ""
     where = f"See {where}." if where else ""
+    english = f" (“{entry.english}”)" if entry.english else ""
     return f"""
 (erratum-{entry.id.lower()})=
-**{entry.id}** · {entry.source}: ``{entry.quote}``
+**{entry.id}** · {entry.source}: ``{entry.quote}``{english}
 
 : {entry.right}
 
