@@ -12,6 +12,7 @@ from itertools import chain
 
 import pytest
 from ledger import (
+    KINDS,
     Entry,
     Problem,
     asserts,
@@ -21,6 +22,7 @@ from ledger import (
     read,
     with_repeats,
 )
+from ledger_pages import Book, entry_row
 from reading import ROOT, toc
 
 IDS = (ROOT / "tests" / "data" / "ids.txt").read_text("utf-8").split()
@@ -154,6 +156,15 @@ def test_numbers_of_a_result_are_those_its_page_prints(entry):
         )
 
 
+def test_every_erratum_that_matters_is_tried():
+    prose = [
+        entry.id
+        for entry in read()[0].values()
+        if entry.kind in KINDS[:3] and entry.check == "prose"
+    ]
+    assert not prose
+
+
 def test_an_erratum_is_one_click_away_from_the_page_that_treats_it():
     for entry, _ in with_repeats(read()[0]):
         if entry.is_erratum and entry.page != "errata":
@@ -240,6 +251,24 @@ def test_a_method_of_the_same_name_is_not_the_function():
     place = places("## y\n```{code-cell}\nassert x.mean() == 1\n```\n")["y"]
     (reason,) = check_reasons(entry, place)
     assert reason == "the check of x#y never calls gp.mean"
+
+
+def test_a_row_of_the_index_has_all_numbers_of_its_equation():
+    entries, _ = read(GOOD)
+    ((entry, repeats),) = with_repeats(entries)
+    row = entry_row(Book(), entry, repeats)
+    assert "[PRML (6.8)]{.src}, [notes (7)]{.src}" in row
+    assert "{eq}`eq-6-8` in chapter 2" in row
+    assert "<kernelbook.ridge.dual_coefficients>" in row
+    assert "identity; executed" in row
+
+
+def test_the_index_says_why_an_equation_is_not_executed():
+    book = Book()
+    book.not_executed = {"eq-6-8": "a limit"}
+    place = book.place("02#eq-6-8")
+    assert book.executed(place, "eq-6-8") == "; not executed: a limit"
+    assert book.executed(book.place("02#you-need"), "you-need") == ""
 
 
 # ----------------------------------------------------------- the built book
