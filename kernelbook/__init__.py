@@ -10,6 +10,7 @@ One module per idea of the book, named as a reader would look it up:
 ``ridge``        ridge regression, primal and dual
 ``logistic``     logistic regression, Newton's method in the dual
 ``perceptron``   the perceptron, primal and dual, and its mistake bound
+``bayes``        generative classifiers: LDA, QDA, naive Bayes
 ``gaussians``    Gaussian vectors and processes: densities, draws
 ``gp``           Gaussian-process regression
 ``learning``     marginal likelihood, its gradient, learning a kernel
