@@ -159,6 +159,34 @@ def two_classes(values: ArrayLike, name: str, length: int) -> FloatArray:
     return array
 
 
+def classes(
+    values: ArrayLike, name: str, K: int, length: int | None = None
+) -> NDArray[np.int64]:
+    """Class labels, each one of the whole numbers 0, ..., K-1."""
+    array = vector(values, name, length)
+    K = count(K, "K", least=2)
+    wrong = array[(array != np.floor(array)) | (array < 0) | (array >= K)]
+    if wrong.size:
+        raise ValueError(
+            f"{name} must be whole numbers from 0 to {K - 1}, got {wrong[0]:g}"
+        )
+    return array.astype(np.int64)
+
+
+def all_classes(
+    values: ArrayLike, name: str, K: int, length: int | None = None
+) -> NDArray[np.int64]:
+    """Class labels 0, ..., K-1, all of them present."""
+    array = classes(values, name, K, length)
+    absent = np.setdiff1d(np.arange(K), array)
+    if absent.size:
+        raise ValueError(
+            f"{name} must contain every class from 0 to {K - 1}, "
+            f"got none of class {absent[0]}"
+        )
+    return array
+
+
 def class_labels(
     values: ArrayLike, name: str, length: int
 ) -> NDArray[np.intp]:
