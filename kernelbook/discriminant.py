@@ -231,7 +231,7 @@ def least_squares_weights(X: ArrayLike, T: ArrayLike) -> FloatArray:
 
     X̃⁺ is the pseudo-inverse of X̃ = [1 X]: of all minimisers this is the one
     with the smallest sum of squared entries.  If X̃ has rank D+1 it is the
-    only one, W = (X̃ᵀX̃)⁻¹X̃ᵀT.  Computed by singular values, not so.
+    only one, W = (X̃ᵀX̃)⁻¹X̃ᵀT; that product is never formed here.
 
     Parameters
     ----------
