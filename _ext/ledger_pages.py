@@ -44,7 +44,7 @@ ROLES = {
 TABLE = """:::{list-table}
 :header-rows: 1
 :class: equation-index
-:widths: 36 26 20 18
+:widths: 32 26 24 18
 
 * - what it says, and where
   - in the sources
@@ -170,12 +170,12 @@ def erratum_text(book, entry):
     where = book.link(entry.home)
     shown = f"*Shown:* {entry.result} " if entry.result else ""
     where = f"See {where}." if where else ""
-    english = f" (“{entry.english}”)" if entry.english else ""
+    english = f"In English: “{entry.english}”. " if entry.english else ""
     return f"""
 (erratum-{entry.id.lower()})=
-**{entry.id}** · {entry.source}: ``{entry.quote}``{english}
+**{entry.id}** · {entry.source}: ``{entry.quote}``
 
-: {entry.right}
+: {english}{entry.right}
 
   {shown}{where}
 """

@@ -212,7 +212,8 @@ def test_the_index_finds_a_number_of_a_source(visit):
     exact = [n[6:-1] for n in numbers if re.fullmatch(r"PRML \(6\.\d\)", n)]
     assert exact == sorted(exact) and exact[0] == "6.1"
     assert rows.count() < every
-    page.keyboard.press("Tab")  # from the select to the field, by keyboard
+    page.locator("form.equation-index select").focus()
+    page.keyboard.press("Tab")  # on to the field, by keyboard
     assert page.evaluate("document.activeElement.type") == "search"
 
 
