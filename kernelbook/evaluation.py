@@ -104,7 +104,7 @@ def calibration_error(
 ) -> float:
     """Mean distance of predicted from observed frequencies.
 
-    Σ_j (N_j / N) abs(observed_j - predicted_j), over the bins of `reliability`.
+    Σ_j (N_j / N) abs(observed_j - predicted_j), bins as in `reliability`.
 
     Parameters
     ----------
