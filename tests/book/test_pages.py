@@ -105,3 +105,40 @@ def test_a_wide_equation_scrolls_in_its_own_box_from_its_start(visit):
     assert box.evaluate("e => e.scrollWidth > e.clientWidth")
     left = inner.bounding_box()["x"] - box.bounding_box()["x"]
     assert left >= -1
+
+
+INDEX = "chapters/equation_index.html"
+
+
+def test_the_index_finds_a_number_of_a_source(visit):
+    page = visit(INDEX)
+    rows = page.locator("table.equation-index tbody tr")
+    every = rows.count()
+    page.locator("form.equation-index input").fill("notes (27)")
+    assert rows.count() == 1
+    link = rows.locator("a[href$='08_gp_regression.html#equation-eq-gp-27']")
+    assert link.text_content() == "(27)"
+    page.locator("form.equation-index input").fill("")
+    page.locator("form.equation-index select").select_option("PRML")
+    numbers = rows.locator(".src").all_text_contents()
+    exact = [n[6:-1] for n in numbers if re.fullmatch(r"PRML \(6\.\d\)", n)]
+    assert exact == sorted(exact) and exact[0] == "6.1"
+    assert rows.count() < every
+    page.locator("form.equation-index select").focus()
+    page.keyboard.press("Tab")  # on to the field, by keyboard
+    assert page.evaluate("document.activeElement.type") == "search"
+
+
+def test_the_index_is_complete_with_scripts_off(visit):
+    with_scripts = visit(INDEX).locator("table.equation-index tbody tr")
+    plain = visit(INDEX, java_script_enabled=False)
+    rows = plain.locator("table.equation-index tbody tr")
+    assert rows.count() == with_scripts.count() > 300
+    assert plain.locator("form.equation-index").count() == 0
+
+
+def test_an_erratum_is_one_click_away(visit):
+    page = visit(MODEL)
+    page.locator("a[href='errata.html#erratum-ea01']").first.click()
+    page.wait_for_url("**/errata.html#erratum-ea01")
+    assert "EA01" in page.locator("#erratum-ea01").text_content()
