@@ -32,6 +32,8 @@ def names(label, number, sources):
     for source in re.split(r"\s+·\s+", sources.strip()):
         if re.fullmatch(r"\w+ (?:\([\w.]+\)|p\. \d+)", source):
             found |= {source, re.sub(r"[()]", "", source)}
+            if source.startswith("PRML ("):
+                found.add(source[6:-1])
     return found
 
 

@@ -76,6 +76,7 @@ class Translation:
             ("literalinclude", self.code),
             ("prf:theorem", self.theorem),
             ("prf:[a-z]+", self.proof),
+            ("list-table", lambda match: options(match["body"])[1]),
         ]:
             text = directive(name).sub(rule, text)
         text = re.sub(
@@ -109,7 +110,7 @@ class Translation:
         return f"From `kernelbook/{path.name}`:\n\n```python\n{source}\n```"
 
     def theorem(self, match):
-        about, body = options(match["body"])
+        _, body = options(match["body"])
         name = match["argument"].strip() or "Theorem"
         return f"**Theorem ({name}).** {body}"
 
@@ -127,7 +128,10 @@ class Translation:
         shown = re.fullmatch(r"(.+?)\s*<(.+)>", content, re.S)
         words, label = shown.groups() if shown else (None, content)
         if name == "eq":
-            return f"({self.equation(label)})"
+            number = self.equation(label)
+            if number is None:
+                raise ValueError(f"no equation is labelled {label}")
+            return f"({number})"
         if name == "doc":
             return f"*{words or self.title(label)}*"
         if name.startswith("cite"):

@@ -158,7 +158,7 @@ def translation(app, docname):
 
     return Translation(
         ROOT / "chapters",
-        lambda label: equations.get(label, ""),
+        equations.get,
         title,
         target,
         bibliography(ROOT),
@@ -206,7 +206,11 @@ def write_all(app, exception):
     folder.mkdir(exist_ok=True)
     write_notebooks(app, folder)
     write_library(folder)
-    # The page that Jupyter Book puts at the root comes after this event.
+    # Jupyter Book writes this very page after this event.
+    (out / "index.html").write_text(
+        '<meta http-equiv="Refresh" content="0; url=chapters/index.html" />\n',
+        "utf-8",
+    )
     pages = {
         str(path.relative_to(out)): path
         for path in out.rglob("*")
