@@ -127,8 +127,22 @@ def preload_fonts(html):
 
 @cache
 def size(path):
-    """Width and height in pixels."""
-    return tuple(round(side) for side in imagesize.get(path))
+    """Width and height in pixels.
+
+    imagesize takes the first width in an SVG for the drawing's own, be it that
+    of a rectangle: so for those we read the opening tag.
+    """
+    if path.suffix != ".svg":
+        return imagesize.get(path)
+    tag = re.search(r"<svg\b[^>]*>", path.read_text("utf-8"))[0]
+    sides = re.findall(r'\s(?:width|height)="([\d.]+)(pt|px|)"', tag)
+    if len(sides) < 2:
+        box = re.search(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)"', tag)
+        sides = [(side, "px") for side in box.groups()]
+    return tuple(
+        round(float(side) * (4 / 3 if unit == "pt" else 1))
+        for side, unit in sides
+    )
 
 
 def size_images(html, file_of):

@@ -32,6 +32,13 @@ new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) window.long.push(entry.duration);
 }).observe({type: 'longtask', buffered: true});
 """
+# Equations, code and tables with formulas may scroll in boxes of their own.
+SIDEWAYS = """() => [...document.querySelectorAll('main *')].filter((e) =>
+  e.scrollWidth > e.clientWidth + 1
+  && ['auto', 'scroll'].includes(getComputedStyle(e).overflowX)
+  && !e.matches('pre, .highlight, div.math, [class^=katex]')
+  && !e.querySelector('table .katex')
+).map((e) => e.outerHTML.slice(0, 120))"""
 
 
 def own_figures(page):
@@ -76,6 +83,8 @@ def test_page_fits_a_phone_stays_still_and_needs_no_other_host(visit, path):
     assert page.evaluate("document.documentElement.scrollWidth") <= 375, (
         f"{path} is wider than a phone: {wide}"
     )
+    boxes = page.evaluate(SIDEWAYS)
+    assert boxes == [], f"{path} scrolls sideways in {boxes}"
     assert page.foreign == [], f"{path} asks other hosts: {page.foreign}"
     assert page.problems == [], f"{path}: {page.problems}"
     own = [url for url in page.asked if "/_static/" not in url]
