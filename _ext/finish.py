@@ -81,6 +81,8 @@ REPAIRS = [
     ),
     # The body is the page's own title and contents once more, for print.
     (r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', None),
+    # Proofs, exercises and solutions all have the same id inside.
+    (r' id="(?:(?:proof|exercise|solution)-content|proof)"', None),
     (r'<div id="ethical-ad-placement".*?</div>', None),
     (r'<script defer src="[^"]*fontawesome\.js[^"]*"></script>', None),
 ]
