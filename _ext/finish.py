@@ -45,8 +45,18 @@ ICON = re.compile(
     r'((?:\s+[\w-]+)*)"([^>]*)>\s*</\1>'
 )
 
-# Asked for with the page itself; the other fonts of KaTeX are rare.
-FONTS = ["Main-Regular", "Math-Italic", "Main-Bold", "Size1-Regular"]
+# Fonts of KaTeX asked for with the page itself, by the class that needs them.
+FONTS = {
+    "katex": "Main-Regular",
+    "mathnormal": "Math-Italic",
+    "mathbf": "Main-Bold",
+    "boldsymbol": "Math-BoldItalic",
+    "mathcal": "Caligraphic-Regular",
+    "mathbb": "AMS-Regular",
+    "amsrm": "AMS-Regular",
+    "op-symbol small-op": "Size1-Regular",
+    "op-symbol large-op": "Size2-Regular",
+}
 
 
 def draw_icon(match):
@@ -119,10 +129,15 @@ def preload_fonts(html):
     if 'class="katex"' not in html:
         return html
     root = re.search(r'data-content_root="([^"]*)"', html)[1]
+    used = {
+        font
+        for name, font in FONTS.items()
+        if re.search(rf'class="[^"]*\b{name}\b', html)
+    }
     links = "\n".join(
         f'<link rel="preload" as="font" type="font/woff2" crossorigin '
         f'href="{root}_static/katex/fonts/KaTeX_{font}.woff2">'
-        for font in FONTS
+        for font in sorted(used)
     )
     return html.replace("<title>", f"{links}\n<title>", 1)
 
