@@ -51,17 +51,18 @@ def test_axe_finds_nothing_in_light_or_dark(reader, path):
 
 def test_every_image_says_what_one_sees():
     """No path, no single word, and no text twice in the book."""
-    wrong, said = [], defaultdict(set)
+    wrong, said = [], defaultdict(dict)
     for page in PAGES:
         for image in tree(page).xpath("//*[@id='main-content']//img"):
             alt = " ".join((image.get("alt") or "").split())
-            said[alt].add(image.get("src").rsplit("/", 1)[-1])
+            file = image.get("src").rsplit("/", 1)[-1]
+            said[alt][file] = f"{page}: {file}"
             if len(alt.split()) < 4 or re.search(
                 r"^\S*[/\\]\S*$|\.(svg|png|jpe?g|gif)\b", alt
             ):
                 wrong.append(f"{page}: {describe(image)}: alt {alt!r}")
     wrong += [
-        f"{sorted(files)} share the alt {alt!r}"
+        f"{sorted(files.values())} share the alt {alt!r}"
         for alt, files in said.items()
         if len(files) > 1
     ]
