@@ -1,4 +1,4 @@
-"""The built book in Chromium, with every other host out of reach."""
+"""The book, served on this machine, and one Chromium to read it."""
 
 import functools
 import http.server
@@ -7,10 +7,9 @@ import shutil
 import threading
 
 import pytest
+from pages import HTML, PAGES
 from playwright.sync_api import sync_playwright
-from reading import ROOT
 
-HTML = ROOT / "_build" / "html"
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -22,25 +21,50 @@ FLAGS = [
 ]
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """Serves a folder; what is not there gets the book's page for that."""
+
+    def handle_error(self, *args):
+        """A browser that leaves before all has arrived is no error."""
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+    def send_error(self, code, *args):
+        page = HTML / "404.html"
+        if code != 404 or not page.exists():
+            return super().send_error(code, *args)
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(page.read_bytes())
+
+
 @pytest.fixture(scope="session")
-def site():
-    """The book, served on this machine."""
-    assert (HTML / "index.html").is_file(), "no pages: run `make book` first"
+def serve():
+    """Serve a folder; gives the address."""
+    servers = []
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
+    def start(folder):
+        handler = functools.partial(Handler, directory=str(folder))
+        server = Server(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
 
-    class Patient(http.server.ThreadingHTTPServer):
-        def handle_error(self, *args):
-            """A browser that leaves before all has arrived is no error."""
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
 
-    handler = functools.partial(Quiet, directory=str(HTML))
-    server = Patient(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+
+@pytest.fixture(scope="session")
+def site(serve):
+    assert PAGES, "no pages: run `make book` first"
+    return serve(HTML)
 
 
 @pytest.fixture(scope="session")
@@ -62,33 +86,57 @@ def browser():
         chromium.close()
 
 
+def watch(page, site):
+    """Refuse and note what a page asks of other hosts; note its errors."""
+    page.foreign, page.problems, page.asked = [], [], []
+
+    def gate(route):
+        url = route.request.url
+        if url.startswith((site, "data:", "blob:")):
+            route.continue_()
+        else:
+            page.foreign.append(url)
+            route.abort()
+
+    page.route("**/*", gate)
+    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("pageerror", lambda error: page.problems.append(str(error)))
+    page.on(
+        "response", lambda r: r.status >= 400 and page.problems.append(r.url)
+    )
+    return page
+
+
 @pytest.fixture
 def visit(browser, site):
-    """Open a page; whatever it asks of other hosts is refused and noted."""
+    """Open a page as a reader who comes for the first time."""
     contexts = []
 
-    def open_page(path, **options):
+    def open_page(path, at=site, before=None, **options):
         context = browser.new_context(**options)
         contexts.append(context)
-        page = context.new_page()
-        page.foreign, page.problems = [], []
-
-        def gate(route):
-            if route.request.url.startswith((site, "data:", "blob:")):
-                route.continue_()
-            else:
-                page.foreign.append(route.request.url)
-                route.abort()
-
-        page.route("**/*", gate)
-        page.on("pageerror", lambda error: page.problems.append(str(error)))
-        page.on(
-            "response",
-            lambda r: r.status >= 400 and page.problems.append(r.url),
-        )
-        page.goto(f"{site}/{path}", wait_until="load")
+        page = watch(context.new_page(), at)
+        if before:
+            page.add_init_script(before)
+        page.goto(f"{at}/{path}", wait_until="load")
         return page
 
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def reader(browser, site):
+    """One window for many pages: what they share is fetched once."""
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
+    )
+    page = watch(context.new_page(), site)
+
+    def open_page(path):
+        page.goto(f"{site}/{path}", wait_until="load")
+        return page
+
+    yield open_page
+    context.close()
