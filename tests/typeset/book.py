@@ -43,19 +43,20 @@ class Equation:
         at = "" if column is None else f", column {column}"
         return FormulaError(f"{where}: {self.label}{at}: {error.reason}")
 
-    def check(self, seed, tree=None, wrap=False):
-        """Raise unless the equation (or a mutant of it) holds."""
-        world = load()[self.label]
-        return self.check_in(
-            world(np.random.default_rng(seed)),
-            tolerance=world.tolerance,
-            tree=tree,
-            wrap=wrap,
-        )
+    def worlds(self, seed):
+        """The bindings to try; some equations want more than one world."""
+        made = load()[self.label](np.random.default_rng(seed))
+        return made if isinstance(made, list) else [made]
 
-    def check_in(self, bindings, tolerance=None, tree=None, wrap=False):
-        evaluator = Evaluator(bindings, wrap=wrap)
-        evaluator.tolerance = tolerance or EXACT
+    def check(self, seed):
+        """Raise unless the equation holds."""
+        for bindings in self.worlds(seed):
+            self.check_in(bindings)
+
+    def check_in(self, bindings, tree=None, wrap=False):
+        """The same in one world, perhaps for a mutant."""
+        tolerance = load()[self.label].tolerance or EXACT
+        evaluator = Evaluator(bindings, tolerance=tolerance, wrap=wrap)
         try:
             with np.errstate(all="ignore"):
                 evaluator.check(self.tree if tree is None else tree)

@@ -668,7 +668,7 @@ class Evaluator:
         self.tolerance = max(self.tolerance, NUMERICAL)
         key, goal = text(variable), text(target)
         values = []
-        for step in (1e-3, 5e-4, 2.5e-4):
+        for step in (1e-4, 5e-5, 2.5e-5):
             at = 1 / step if goal == r"\infty" else step
             if goal not in (r"\infty", "0^+", "0"):
                 at = self(target) + step
@@ -899,6 +899,8 @@ class Evaluator:
             raise FormulaError(
                 f"{what}: {said(a)} against {said(b)}", left.column
             )
+        if self.find("@tight") and op in (r"\le", r"\ge"):
+            op = "="
         if not agrees(op, a, b, self.tolerance):
             raise Disagreement(f"{what}: {shown(a)} and {shown(b)}")
 

@@ -22,7 +22,7 @@ def ridge_problem(rng, N=5, D=2):
         return features.monomials(features.append_constant([x], 1.0), 2)[0]
 
     k = kernels.Polynomial(degree=2, c=1.0)
-    Phi = np.array([phi(x_n) for x_n in X])
+    Phi = features.monomials(features.append_constant(X, 1.0), 2)
     w = np.linalg.lstsq(
         np.vstack([Phi, np.sqrt(lam) * np.eye(Phi.shape[1])]),
         np.concatenate([t, np.zeros(Phi.shape[1])]),
