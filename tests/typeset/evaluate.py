@@ -90,7 +90,7 @@ def keyed(world):
 
 def key_of(key):
     r"""``\mathbf x_`` is a family, ``\min_{b}`` and ``dx`` are themselves."""
-    if key in ("=", r"\leftarrow") or key.startswith("@"):
+    if key in ("=", r"\to", r"\leftarrow") or key.startswith("@"):
         return key
     if key.endswith("_^"):
         return canonical(key[:-2]) + "_^"
@@ -354,9 +354,11 @@ class Evaluator:
         items = self.expanded(items)
         slots = [i for i, item in enumerate(items) if item.kind == "slot"]
         if function in FUNCTIONS.values():
-            given = [i for i, s in enumerate(seps, 1) if s == r"\mid"]
-            items = items[: given[0]] if given else items
             values = [self(item) for item in items]
+            if r"\mid" in seps:
+                place = seps.index(r"\mid") + 1
+                values, given = values[:place], values[place:]
+                values = [call(v, given) if callable(v) else v for v in values]
             return inward(function(*values))
         values = [None if i in slots else self(x) for i, x in enumerate(items)]
         if slots:
@@ -852,7 +854,7 @@ class Evaluator:
         before = self.side(sides[0], ops[0])
         for i, (op, node) in enumerate(zip(ops, sides[1:], strict=True)):
             after = self.side(node, op)
-            if op not in (r"\to", r"\mapsto"):
+            if op != r"\to" or self.knows(op):
                 self.compare(op, before, after, sides[i], node)
             before = after
         return None

@@ -312,6 +312,7 @@ def agrees(op, a, b, tolerance):
                 r"\equiv": np.abs(difference) <= slack,
                 r"\approx": np.abs(difference) <= slack,
                 r"\leftarrow": np.abs(difference) <= slack,
+                r"\to": np.abs(difference) <= slack,
                 r"\ne": np.abs(difference) > slack,
                 r"\neq": np.abs(difference) > slack,
                 r"\le": difference <= slack,

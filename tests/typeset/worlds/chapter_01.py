@@ -1,6 +1,7 @@
 """Chapter 1: linear models and ridge regression."""
 
 import numpy as np
+from scipy import stats
 from typeset.worlds import From, Sample, world
 from typeset.worlds.common import bindings, ridge_problem
 
@@ -186,10 +187,10 @@ def _(rng):
     """Counts whose log-mean is linear in the features."""
     p, bound = anywhere(rng)
     w = bound[r"\mathbf w"] / np.abs(bound[r"\mathbf w"] @ p.phi(p.x))
-    counts = rng.poisson(np.exp(w @ p.phi(p.x)), DRAWS)
+    u = rng.uniform(size=DRAWS)
     return bound | {
         r"\mathbf w": w,
-        "t": Sample(counts),
+        "t": lambda x: Sample(stats.poisson.ppf(u, np.exp(w @ p.phi(x)))),
         "g": np.log,
         "g^{-1}": np.exp,
     }
@@ -199,6 +200,7 @@ def _(rng):
 def _(rng):
     M, x = 4, rng.standard_normal()
     w, v, c = rng.standard_normal((3, M))
+    noise = 0.1 * rng.standard_normal(DRAWS)
 
     def network(x):
         return np.tanh(np.outer([x], v) + c)[0] @ w
@@ -210,7 +212,7 @@ def _(rng):
         "v": v,
         "c": c,
         r"f_\theta": network,
-        "t": Sample(network(x) + 0.1 * rng.standard_normal(DRAWS)),
+        "t": lambda x: Sample(network(x) + noise),
     }
 
 

@@ -42,8 +42,8 @@ def _(rng):
 
     def density(value, given=None):
         """Of the weights, or of the targets given weights."""
-        if given is None or np.ndim(given) == 0:
-            return stats.norm.pdf(value, 0, prior).prod()
+        if np.ndim(given) == 0:
+            return stats.norm.pdf(value, 0, given or prior).prod()
         return stats.norm.pdf(value, p.Phi @ given, sigma).prod()
 
     return bound | {"p": density}
