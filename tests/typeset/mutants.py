@@ -17,7 +17,7 @@ import yaml
 from typeset.book import SEEDS
 from typeset.evaluate import keyed
 from typeset.latex import Node, product, text
-from typeset.trees import families
+from typeset.trees import families, is_mark
 from typeset.values import (
     Disagreement,
     From,
@@ -120,7 +120,9 @@ class _Kinds:
             if node.kind == "script" and node.parts[1] is not None:
                 self.add_family(base)
         self.symbols = sorted(
-            {text(n) for n in _walk(tree) if text(n) in self.shapes}
+            text(n)
+            for n in set(_walk(tree))
+            if n.kind in ("symbol", "script") and text(n) in self.shapes
         )
 
     def add_family(self, base):
@@ -132,8 +134,16 @@ class _Kinds:
                 self.shapes[name] = "entries of", self.shapes[key]
 
     def fixed(self, parent, i):
-        """A sum's own variable and the d of dx are not spoilt."""
+        """What is not spoilt: the x of dx, and parts of a bound name."""
+        if parent.kind == "script" and i < 2:
+            return self.is_bound_name(parent)
         return parent.kind == "integral" and i == 3
+
+    def is_bound_name(self, node):
+        base, sub, _ = node.parts
+        if sub is None:
+            return False
+        return text(Node("script", (base, sub, None))) in self.shapes
 
     def of(self, node):
         for make in (
@@ -174,12 +184,12 @@ class _Kinds:
                 yield "transpose", bare
             elif mark in ("-1", r"-\top"):
                 yield "inverse", bare
-            elif mark not in self.shapes and text(node) not in self.shapes:
+            elif not is_mark(sup) and text(node) not in self.shapes:
                 yield (
                     "exponent",
                     Node("script", (base, sub, _more(sup)), node.column),
                 )
-        if sub is not None and text(node) not in self.shapes:
+        if sub is not None and not self.is_bound_name(node):
             indices = sub.parts if sub.kind in ("product", "list") else (sub,)
             for i, index in enumerate(indices):
                 if index.kind in ("symbol", "number"):
@@ -229,7 +239,7 @@ class _Kinds:
                     return shape[1][1] == 1
             else:
                 node = base
-        return self.shapes.get(text(node)) == "number"
+        return self.shapes.get(text(node)) in ("number", "whole")
 
     def swap(self, node):
         """Take a symbol for the next one of its shape."""
@@ -269,7 +279,9 @@ def _shape(value):
         return "sample", value.draws.shape
     if isinstance(value, Callable):
         return "function"
-    if isinstance(value, int | float | np.number | np.ndarray):
+    if isinstance(value, int):
+        return "whole"
+    if isinstance(value, float | np.number | np.ndarray):
         shape = shape_of(inward(np.asarray(value)))
         return "number" if shape == (1, 1) else shape
     return type(value).__name__
