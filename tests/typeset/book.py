@@ -55,7 +55,8 @@ class Equation:
 
     def check_in(self, bindings, tree=None, wrap=False):
         """The same in one world, perhaps for a mutant."""
-        tolerance = load()[self.label].tolerance or EXACT
+        world = load().get(self.label)
+        tolerance = (world and world.tolerance) or EXACT
         evaluator = Evaluator(bindings, tolerance=tolerance, wrap=wrap)
         try:
             with np.errstate(all="ignore"):

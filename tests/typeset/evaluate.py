@@ -452,7 +452,9 @@ class Evaluator:
             if self.knows(both):
                 indices = () if sub is None else self.indices(sub)
                 indices += tuple(self.whole(item) for item in layers)
-                return inward(self.member(self.find(both), indices, node))
+                return inward(
+                    self.member(self.find(both), indices, node, both)
+                )
         if sub is not None:
             inner = Node("script", (base, sub, None), node.column)
             if self.knows(text(inner)):
@@ -528,7 +530,7 @@ class Evaluator:
 
     def member(self, members, indices, node, key=""):
         """One of a family; indices count from 1 unless it says ``From``."""
-        if callable(members) and key.endswith("_"):
+        if callable(members) and key.endswith(("_", "^")):
             return members(*indices)
         if isinstance(members, dict):
             index = indices[0] if len(indices) == 1 else indices

@@ -80,6 +80,7 @@ QUADS = r"(?:\\q?quad(?![a-zA-Z])\s*)*"
 def normalise(latex):
     """Blank what only spaces, keeping every column where it was."""
     plain = BLANK.sub(_spaces, latex)
+    plain = re.sub(r"(_[a-zA-Z])('+)", r"\2\1", plain)  # x_d' is x'_d
     plain = _rows(plain)
     plain = re.sub(r"[.,;]\s*$", _spaces, plain)
     return _bars(plain)
