@@ -46,6 +46,7 @@ from typeset.trees import (
     product_of,
     replaced,
     with_conditions,
+    without_domains,
 )
 from typeset.values import (
     DEFAULTS,
@@ -649,7 +650,8 @@ class Evaluator:
             scopes = self.runs(sub, None, node)
         if body.kind == "group" and ":" in body.parts[1]:
             place = body.parts[1].index(":") + 1
-            conditions = (*conditions, *body.parts[2][place:])
+            inside = without_domains(body.parts[2][place:])
+            conditions = (*conditions, *inside)
             (body,) = body.parts[2][:place]
         scopes = [s for s in scopes if self.admits(s, conditions)]
         if not scopes:

@@ -8,7 +8,7 @@ it is the name under which a world binds a symbol, and what messages show.
 import itertools
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from lark import Lark, Transformer, v_args
@@ -34,8 +34,12 @@ class Node:
     parts: tuple = ()
     column: int | None = field(default=None, compare=False)
 
+    @cached_property
+    def text(self):
+        return WRITERS[self.kind](*self.parts)
+
     def __str__(self):
-        return text(self)
+        return self.text
 
 
 def parse(latex):
@@ -362,7 +366,7 @@ PARSER = Lark(
 
 def text(node):
     """The canonical LaTeX of a node."""
-    return WRITERS[node.kind](*node.parts)
+    return node.text
 
 
 def _words(*pieces):

@@ -205,6 +205,15 @@ def domain_of(statement):
     return None
 
 
+def without_domains(items):
+    """Conditions, less the ``i = 1, \\dots, I`` that say for which i."""
+    kept = list(items)
+    for i in reversed(range(len(kept) - 2)):
+        if kept[i + 1].kind == "dots" and kept[i].kind == "relation":
+            del kept[i : i + 3]
+    return tuple(kept)
+
+
 def has_optimum(node):
     if node.kind == "big" and node.parts[0] in OPTIMA:
         return True

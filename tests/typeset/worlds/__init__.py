@@ -5,6 +5,7 @@ One file per chapter.  README.md, one directory up, says how to bind.
 
 import importlib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from typeset.values import Each, From, Of, Sample
@@ -42,6 +43,7 @@ def world(*labels, tolerance=None):
     return register
 
 
+@cache
 def load():
     """All worlds, by label."""
     for path in sorted(Path(__file__).parent.glob("chapter_*.py")):
