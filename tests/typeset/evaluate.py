@@ -35,6 +35,8 @@ from typeset.trees import (
     filled,
     free_symbols,
     has_optimum,
+    is_d,
+    is_derivative,
     is_domain,
     is_function,
     is_mark,
@@ -55,7 +57,9 @@ from typeset.values import (
     NUMERICAL,
     Disagreement,
     Each,
+    Event,
     From,
+    Law,
     Of,
     Sample,
     agrees,
@@ -201,8 +205,7 @@ class Evaluator:
         return self(a) - self(b)
 
     def frac(self, node, above, below):
-        first = factors(below)[0]
-        if is_partial(first):
+        if is_derivative(above, below):
             return self.partial(above, below, node)
         bottom = self(below)
         check_numeric(bottom, below)
@@ -316,7 +319,7 @@ class Evaluator:
         if is_nabla(item):
             return self.gradient(item, items, i + 1)
         if is_operator(item):
-            body = product_of(rest, item)
+            body = product_of((item.parts[0], *rest), item)
             return self.partial(body, item.parts[1], item), len(items)
         if item.kind == "frac" and rest and rest[0].kind == "at":
             with Scope(self, self.assignment(rest[0].parts[0])):
@@ -361,12 +364,26 @@ class Evaluator:
                 values, given = values[:place], values[place:]
                 values = [call(v, given) if callable(v) else v for v in values]
             return inward(function(*values))
-        values = [None if i in slots else self(x) for i, x in enumerate(items)]
+        values = [
+            None if i in slots else self.argument(item)
+            for i, item in enumerate(items)
+        ]
+        if isinstance(function, Law) and r"\mid" in seps:
+            place = seps.index(r"\mid") + 1
+            given = tuple(map(outward, values[place:]))
+            return call(function, values[:place], given=given)
         if slots:
             return lambda *filling: call(
                 function, filled(values, slots, filling)
             )
         return call(function, values)
+
+    def argument(self, item):
+        """The value of an argument; of ``t = k``, the event."""
+        if item.kind == "relation" and item.parts[0] == ("=",):
+            name, value = item.parts[1]
+            return Event(text(name), outward(self(value)))
+        return self(item)
 
     def expanded(self, items):
         """Write out ``a_1, \\dots, a_N``."""
@@ -618,6 +635,9 @@ class Evaluator:
             _ops, (variable, low) = sub.parts
             first, last = self.whole(low), self.whole(sup)
             return [{text(variable): i} for i in range(first, last + 1)]
+        if sub.kind == "relation" and sub.parts[0] == (r"\in",):
+            variable, members = sub.parts[1]
+            return [{text(variable): member} for member in self(members)]
         variables = bound_by(sub)
         domains = []
         for variable in variables:
@@ -710,7 +730,9 @@ class Evaluator:
     def gradient(self, item, items, i):
         r"""``\nabla J(\mathbf w)``, by differences of the bound J."""
         if i + 1 >= len(items) or not as_group(items[i + 1]):
-            raise FormulaError(r"\nabla of what?", item.column)
+            if i >= len(items) or item.kind != "script":
+                raise FormulaError(r"\nabla of what?", item.column)
+            return self.slope(items[i], item.parts[1]), i + 1
         group, wrap = as_group(items[i + 1])
         arguments = self.expanded(group.parts[2])
         place = 0
@@ -736,22 +758,26 @@ class Evaluator:
     def partial(self, above, below, node):
         """∂ above / ∂ below: the world is moved a little, twice each way."""
         items = factors(above)
-        if is_partial(items[0]):
+        if is_partial(items[0]) or is_d(items[0]):
             above = product_of(items[1:], node)
         _, *rest = factors(below)
         variable, logarithm = rest[-1], len(rest) == 2
         if logarithm and text(rest[0]) not in (r"\ln", r"\log"):
             raise FormulaError("derivative with respect to what?", node.column)
+        slope = self.slope(above, variable)
+        return times(self(variable), slope, node) if logarithm else slope
+
+    def slope(self, node, variable):
+        """How a value changes when the world's ``variable`` is moved."""
         self.tolerance = max(self.tolerance, NUMERICAL)
-        value = self(variable)
 
         def at(moved):
             with Scope(self, self.moved(variable, moved)):
-                result = self(above)
-                return call(result, []) if callable(result) else result
+                value = self(node)
+            check_numeric(value, node)
+            return value
 
-        slope = derivative(at, value)
-        return times(value, slope, node) if logarithm else slope
+        return derivative(at, self(variable))
 
     def moved(self, variable, value):
         """The scope in which a symbol, or one entry of it, has a new value."""

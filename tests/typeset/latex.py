@@ -76,7 +76,7 @@ BLANK = re.compile(
     r"\\(?:left|right|[Bb]igg?[lr]?)(?![a-zA-Z|])"
     r"|\\(?:left|right|[Bb]igg?[lr]?)(?=\|)(?!\|_)"
     r"|(?<!\\)\\[,;!:\s]|\\(?:displaystyle|limits|nolimits)(?![a-zA-Z])"
-    r"|\\(?:begin|end)\{(?:aligned|split|gathered)\}"
+    r"|\\(?:begin|end)\{(?:aligned|split|gathered)\}|\{\}"
 )
 QUADS = r"(?:\\q?quad(?![a-zA-Z])\s*)*"
 

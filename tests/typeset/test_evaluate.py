@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from typeset.evaluate import Evaluator
 from typeset.latex import FormulaError, parse
-from typeset.values import Disagreement, Each, From, Of, Sample, outward
+from typeset.values import (
+    Disagreement,
+    Each,
+    Event,
+    From,
+    Law,
+    Of,
+    Sample,
+    outward,
+)
 
 A = np.array([[2.0, 1.0], [0.0, 4.0]])
 V = np.array([3.0, 4.0])
@@ -199,6 +208,33 @@ def test_what_depends_on_a_symbol_follows_it():
     world = {"p": 3.0, r"\mathbf C": Of("p", lambda p: np.diag([p, p**2]))}
     slope = value(r"\frac{\partial \mathbf C}{\partial p}", **world)
     np.testing.assert_allclose(slope, np.diag([1, 6]), atol=1e-9)
+
+
+def test_probabilities_may_ask_what_is_given():
+    def p(*of, given):
+        return 10 * len(of) + sum(
+            e.value for e in given if isinstance(e, Event)
+        )
+
+    law = {"p": Law(p), "k": 3}
+    assert value(r"p(a \mid t = k)", **law) == 13
+    assert value(r"p(a, t = k)", **law) == 20
+
+
+def test_derivatives_of_what_is_not_applied():
+    world = {"L": Of(r"\mathbf v", "a", lambda v, a: a * v @ v)}
+    np.testing.assert_allclose(value(r"\nabla_{\mathbf v} L", **world), 4 * V)
+    assert value(r"\frac{\partial L}{\partial a}", **world) == pytest.approx(
+        25
+    )
+    assert value(r"\frac{d}{da} f(a)") == pytest.approx(4)
+    assert value(r"\frac{\partial}{\partial a} a^2 b") == pytest.approx(20)
+
+
+def test_indicators_and_sums_over_sets():
+    world = {"n": range(1, 4), r"\mathcal M": [1, 3]}
+    assert value(r"\sum_{n=1}^{N} \mathbb 1[t_n > 15] n", **world) == 5
+    assert value(r"\sum_{n \in \mathcal M} t_n", **world) == 40
 
 
 @pytest.mark.parametrize(

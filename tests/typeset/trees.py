@@ -1,6 +1,6 @@
 """Looking at the tree of a formula."""
 
-from typeset.latex import MARKS, OPTIMA, Node, text
+from typeset.latex import MARKS, OPTIMA, Node, factors, text
 from typeset.values import FUNCTIONS, inward
 
 
@@ -50,8 +50,24 @@ def is_partial(node):
     return node.kind == "symbol" and node.parts[0] == r"\partial"
 
 
+def is_derivative(above, below):
+    """∂f/∂x, d/dz: a d above and a d below."""
+    return is_partial(factors(below)[0]) or (
+        below.kind == "product"
+        and is_d(factors(above)[0])
+        and is_d(factors(below)[0])
+    )
+
+
+def is_d(node):
+    return node.kind == "symbol" and node.parts[0] == "d"
+
+
 def is_operator(node):
-    return node.kind == "frac" and is_partial(node.parts[0])
+    r"""``\frac{\partial}{\partial x}``, to be applied to what follows."""
+    if node.kind != "frac" or not is_derivative(*node.parts):
+        return False
+    return is_partial(node.parts[0]) or is_d(node.parts[0])
 
 
 def as_group(node):

@@ -55,6 +55,27 @@ class Of:
 
 
 @dataclass
+class Law:
+    """A function that wants to know what is given.
+
+    p(x | t = k) calls ``function(x, given=(Event("t", k),))``.
+    """
+
+    function: object
+
+    def __call__(self, *of, given=()):
+        return self.function(*of, given=given)
+
+
+@dataclass(frozen=True)
+class Event:
+    """The argument ``t = k`` of a probability."""
+
+    name: str
+    value: object
+
+
+@dataclass
 class Normal:
     """The distribution N(mean, covariance), as what follows a ~."""
 
@@ -288,6 +309,7 @@ FUNCTIONS = {
     r"\operatorname{var}": covariance,
     r"\mathbb E": mean,
     r"\mathbb P": mean,
+    r"\mathbb 1": float,
 }
 
 
@@ -340,10 +362,10 @@ def shown(value):
     ).replace("\n", "")
 
 
-def call(function, values):
+def call(function, values, **given):
     """Call a bound function; a random argument gives a random result."""
     random = next((v for v in values if is_random(v)), None)
-    result = function(*[outward(v) for v in values])
+    result = function(*[outward(v) for v in values], **given)
     if random is None or isinstance(result, Sample):
         return inward(result)
     result = np.asarray(result, float)

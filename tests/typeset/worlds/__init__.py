@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from typeset.values import Each, From, Of, Sample
+from typeset.values import Each, Event, From, Law, Of, Sample
 
-__all__ = ["Each", "From", "Of", "Sample", "load", "world"]
+__all__ = ["Each", "Event", "From", "Law", "Of", "Sample", "load", "world"]
 
 WORLDS = {}
 
