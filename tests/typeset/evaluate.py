@@ -11,6 +11,7 @@ tolerance.
 
 import itertools
 import math
+import re
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -88,6 +89,9 @@ from typeset.values import (
 # The evaluator ---------------------------------------------------------------
 
 
+SPECIAL = {"=", r"\to", r"\leftarrow", r"\langle \rangle"}
+
+
 def keyed(world):
     """The world under canonical keys."""
     return {key_of(key): value for key, value in world.items()}
@@ -95,7 +99,7 @@ def keyed(world):
 
 def key_of(key):
     r"""``\mathbf x_`` is a family, ``\min_{b}`` and ``dx`` are themselves."""
-    if key in ("=", r"\to", r"\leftarrow") or key.startswith("@"):
+    if key in SPECIAL or key.startswith("@"):
         return key
     if key.endswith("_^"):
         return canonical(key[:-2]) + "_^"
@@ -104,7 +108,7 @@ def key_of(key):
     if key.startswith(tuple(OPTIMA)):
         head, _ = canonical(key + "{1}").rsplit(" ", 1)
         return head.strip()
-    if key.startswith("d") and len(key) > 1:
+    if re.match(r"d[a-zA-Z\\]", key):
         return "d" + canonical(key[1:])
     return canonical(key)
 
@@ -828,6 +832,10 @@ class Evaluator:
         ]
         if is_domain(statement):
             return self.check_domain(statement)
+        if self.knows(text(statement)) and statement.kind == "relation":
+            if not self.find(text(statement)):
+                raise Disagreement(f"{text(statement)} is bound to be false")
+            return None
         for values in itertools.product(*map(self.find, free)):
             scope = dict(zip(free, values, strict=True))
             with Scope(self, scope):

@@ -179,6 +179,40 @@ def test_optima_are_sought_among_candidates_that_satisfy_the_constraints():
     assert value(r"\min_{n} t_n", n=range(1, 4)) == 10
 
 
+def test_constraints_hold_for_every_index():
+    points = [np.array(v) for v in ([3.0, 3.0], [1.0, 3.0], [2.0, 2.0])]
+    world = {
+        r"\inf_{\mathbf w}": [{r"\mathbf w": v} for v in points],
+        "g_": lambda i: lambda w: 2 - w[i - 1],
+        "i": range(1, 3),
+        "I": 2,
+        "c": 8.0,
+    }
+    norm = r"\lVert \mathbf w \rVert^2"
+    problem = rf"c = \inf_{{\mathbf w}} \{{ {norm} : g_i(\mathbf w) \le 0"
+    check(problem + r",\ i = 1, \dots, I \}", world)
+    check(problem + r"\}", world)
+
+
+def test_optima_with_conditions_below():
+    world = {
+        r"\sup_{m \ge 0, n}": [
+            {"m": m, "n": 1.0} for m in (-2.0, -1.0, 0.0, 1.0)
+        ],
+        "c": 2.0,
+    }
+    check(r"c = \sup_{m \ge 0, n} m^2 + n", world)
+
+
+def test_statements_and_inner_products_may_be_bound():
+    check(r"f \sim \mathcal{GP}(0, k)", {r"f \sim \mathcal{GP}(0, k)": True})
+    world = {
+        r"\langle \rangle": lambda g, h: g(1.0) * h(2.0),
+        "k": lambda x, z: x + z,
+    }
+    assert value(r"\langle f, k(\cdot, a) \rangle", **world) == 8
+
+
 def test_expectations_are_judged_by_their_own_scatter():
     rng = np.random.default_rng(0)
     x = 1 + rng.standard_normal((20_000, 2)) @ A.T

@@ -164,7 +164,9 @@ def bound_by(sub):
     if sub.kind == "list":
         return [name for part in sub.parts for name in bound_by(part)]
     if sub.kind == "relation":
-        return bound_by(sub.parts[1][0])
+        _, (first, *_, last) = sub.parts
+        further = last.parts[1:] if last.kind == "list" else ()
+        return [name for part in (first, *further) for name in bound_by(part)]
     if sub.kind == "script":
         base, index, _ = sub.parts
         return [text(index)] if index is not None else [text(base)]
@@ -174,7 +176,12 @@ def bound_by(sub):
 def conditions_of(sub):
     """The conditions in what stands below a sum or minimum."""
     if sub.kind == "relation":
-        return (sub,)
+        ops, (*before, last) = sub.parts
+        if last.kind != "list":
+            return (sub,)
+        first, *further = last.parts
+        mine = Node("relation", (ops, (*before, first)), sub.column)
+        return (mine, *(c for part in further for c in conditions_of(part)))
     if sub.kind == "list":
         return tuple(c for part in sub.parts for c in conditions_of(part))
     return ()
@@ -198,6 +205,10 @@ def free_symbols(node, bound=frozenset()):
     found = set()
     if node.kind == "script":
         found.add(text(node))
+    if node.kind == "group" and ":" in node.parts[1]:
+        # in {w : g_i(w) ≤ 0} the condition is meant for every i
+        (value, *_) = node.parts[2]
+        return free_symbols(value, bound)
     for child in children(node):
         found |= free_symbols(child, bound)
     return found - bound
@@ -224,9 +235,9 @@ def domain_of(statement):
 def without_domains(items):
     """Conditions, less the ``i = 1, \\dots, I`` that say for which i."""
     kept = list(items)
-    for i in reversed(range(len(kept) - 2)):
-        if kept[i + 1].kind == "dots" and kept[i].kind == "relation":
-            del kept[i : i + 3]
+    places = [i for i, item in enumerate(kept) if item.kind == "dots"]
+    for place in reversed(places):
+        del kept[place - 1 : place + 2]
     return tuple(kept)
 
 
