@@ -233,7 +233,7 @@ def _(rng):
     x, y, seen_x, seen_y = rng.uniform(0.3, 1.5, size=4)
 
     def likelihood(y, x, w, lam):
-        return norm.pdf(y, lam * np.tanh(w * x), 0.8)
+        return norm.pdf(y, lam * np.tanh(w * x), 2.0)
 
     grid = np.linspace(-8, 8, 401)  # the trapezoidal rule, against Gauss's
     w, lam = np.meshgrid(grid, grid)
