@@ -240,7 +240,7 @@ def _(rng):
     seen = likelihood(seen_y, seen_x, w, lam) * norm.pdf(w) * norm.pdf(lam)
     evidence, step = seen.sum(), 16 / 400
     both = likelihood(y, x, w, lam) * seen
-    nodes = np.linspace(-7, 7, 57), np.full(57, 0.25)
+    nodes = np.linspace(-6, 6, 33), np.full(33, 0.375)
     return {
         r"p(\mathbf y \mid \mathbf x, \mathcal D)": both.sum() / evidence,
         r"p(\mathbf y \mid \mathbf x, \mathbf w, \boldsymbol\lambda)": Of(
