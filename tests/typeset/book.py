@@ -58,9 +58,10 @@ class Equation:
         world = load().get(self.label)
         tolerance = (world and world.tolerance) or EXACT
         evaluator = Evaluator(bindings, tolerance=tolerance, wrap=wrap)
+        tree = self.tree if tree is None else tree
         try:
             with np.errstate(all="ignore"):
-                evaluator.check(self.tree if tree is None else tree)
+                evaluator.check(tree)
         except FormulaError as error:
             raise self.located(error) from None
         except Disagreement as error:

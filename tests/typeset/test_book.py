@@ -37,6 +37,9 @@ def test_a_malformed_formula_is_named_with_file_line_label_and_column(page):
     assert str(error.value) == (
         "chapters/99_a_page.md:6: eq-bad, column 9: ends too early"
     )
+    with pytest.raises(FormulaError) as again:
+        page["eq-bad"].check_in({})
+    assert str(again.value) == str(error.value)
     assert page["eq-good"].tree.kind == "formula"
 
 

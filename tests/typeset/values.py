@@ -320,7 +320,9 @@ def agrees(op, a, b, tolerance):
     """Whether a = b, a ≤ b, … up to rounding, or up to chance."""
     difference = np.asarray(a, float) - np.asarray(b, float)
     scale = max(np.abs(a).max(), np.abs(b).max()) if _sized(a, b) else 0
-    slack = tolerance * max(scale, 1e-3)
+    if not (np.any(a) and np.any(b)):
+        scale = max(scale, 1.0)  # nothing is small relative to 0
+    slack = tolerance * scale
     if difference.ndim == 4 and difference.shape[1] == 1:
         error = difference.std(axis=0, ddof=1) / math.sqrt(len(difference))
         slack = slack + STANDARD_ERRORS * error
