@@ -189,7 +189,8 @@ class _Kinds:
                     "exponent",
                     Node("script", (base, sub, _more(sup)), node.column),
                 )
-        if sub is not None and not self.is_bound_name(node):
+        named = text(base) == r"\mathbb E"  # says over what, not which
+        if sub is not None and not named and not self.is_bound_name(node):
             indices = sub.parts if sub.kind in ("product", "list") else (sub,)
             for i, index in enumerate(indices):
                 if index.kind in ("symbol", "number"):
