@@ -14,7 +14,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: help book test lint serve lab expected bench clean
+.PHONY: help book test lint serve lab expected mutants bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
 	@echo "make lab       open the chapters as notebooks in JupyterLab"
 	@echo "make expected  run the chapters and record their outputs anew"
+	@echo "make mutants   change the library, one formula at a time: do tests notice?"
 	@echo "make bench     measure the library"
 	@echo "make clean     remove everything that was made, the environment too"
 
@@ -69,6 +70,10 @@ lab: $(READY)
 expected: $(READY)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
 	@git --no-pager diff --stat -- tests/expected
+
+mutants: $(READY)
+	@$(BIN)/python -m pytest -q -p mutation.run -p no:xdist -p no:cacheprovider \
+	  --modules "$(MODULES)" tests/library kernelbook
 
 bench: $(READY)
 	@$(BIN)/python -m benchmarks
