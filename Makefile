@@ -14,7 +14,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
-.PHONY: help book test lint serve lab expected bench clean
+.PHONY: help book test lint serve lab expected mutants bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
 	@echo "make lab       open the chapters as notebooks in JupyterLab"
 	@echo "make expected  run the chapters and record their outputs anew"
+	@echo "make mutants   change the library, one formula at a time: do tests notice?"
 	@echo "make bench     measure the library against its peers (QUICK=1: small data)"
 	@echo "make clean     remove everything that was made, the environment too"
 
@@ -32,9 +33,11 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "Kernelbook needs Python 3.11 or newer, but '$(PYTHON)' is $$($(PYTHON) --version 2>&1 | head -n 1); try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; \
 	  exit 1; }
-	@echo "Setting up $(VENV): a minute or two, this once."
+	@echo "Setting up $(VENV): this once."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --constraint constraints.txt uv
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python \
 	  --constraint constraints.txt --editable '.[test,lab]'
 	@touch $@
 
@@ -67,6 +70,10 @@ lab: $(READY)
 expected: $(READY)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
 	@git --no-pager diff --stat -- tests/expected
+
+mutants: $(READY)
+	@$(BIN)/python -m pytest -q -p mutation.run -p no:xdist -p no:cacheprovider \
+	  --modules "$(MODULES)" tests/library kernelbook
 
 # The peers (torch among them) are installed only when they are measured.
 PEERS := $(VENV)/peers

@@ -18,7 +18,8 @@ ROOT = Path(__file__).parent.parent
 def digest(root=ROOT):
     """Twelve hex digits that change with the library, the pins and Python."""
     state = hashlib.sha256(sys.version.encode())
-    files = sorted((root / "kernelbook").rglob("*.py"))
+    library = root / "kernelbook"
+    files = sorted([*library.rglob("*.py"), *library.rglob("*.js")])
     for path in [*files, root / "constraints.txt"]:
         state.update(str(path.relative_to(root)).encode())
         state.update(path.read_bytes())

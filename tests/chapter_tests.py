@@ -4,7 +4,8 @@ nbval compares a notebook's outputs with those stored in it.  Our chapters are
 text (jupytext, MyST) and store none, so this plugin puts the outputs recorded
 in ``tests/expected/<chapter>.json`` into the cells and lets nbval compare.
 
-- Text is compared to the letter.  Of an image only its presence counts.
+- Text is compared to the letter.  Of an image only its presence counts; a
+  live figure also has text, with some of the numbers it draws.
 - Recorded outputs belong to recorded sources: if a cell was edited since, the
   record is stale and the chapter fails until ``make expected`` is run.
 - No cell can be skipped, and a chapter without assertions fails.
@@ -25,6 +26,7 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 from validated import cache_path
 
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg")
+LIVE = '<div class="live-figure"'
 # One BLAS thread in every kernel: outputs must not depend on the cores.
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
@@ -218,10 +220,14 @@ def without_pixels(output):
     if "data" not in output:
         return output
     data = {
-        mime: "(an image)" if mime in IMAGES else value
+        mime: "(an image)" if is_picture(mime, value) else value
         for mime, value in output["data"].items()
     }
     return nbformat.from_dict({**output, "data": data})
+
+
+def is_picture(mime, value):
+    return mime in IMAGES or (mime == "text/html" and value.startswith(LIVE))
 
 
 def reduce(output):

@@ -31,6 +31,12 @@ def is_chapter(file):
     return re.match(r"chapters/\d\d_", file) is not None
 
 
+def notebooks():
+    """Every page of the book that runs: chapters, and experiments."""
+    pages = [Chapter(ROOT / f"{file}.md") for file in toc()]
+    return [page for page in pages if page.text.startswith("---\njupytext:")]
+
+
 @dataclass(frozen=True)
 class Chapter:
     path: Path

@@ -4,10 +4,13 @@ import re
 
 import pytest
 from chapter_tests import is_notebook
-from reading import CHAPTERS, ROOT, chapters, is_chapter, toc
+from reading import CHAPTERS, ROOT, chapters, is_chapter, notebooks, toc
 
 each_chapter = pytest.mark.parametrize(
     "chapter", chapters(), ids=lambda chapter: chapter.path.stem
+)
+each_notebook = pytest.mark.parametrize(
+    "chapter", notebooks(), ids=lambda chapter: chapter.path.stem
 )
 SKELETON = [
     "In one minute",
@@ -36,10 +39,9 @@ def test_every_chapter_of_the_toc_is_collected_by_nbval():
         assert is_notebook(ROOT / f"{file}.md"), f"{file} is no notebook"
 
 
-def test_every_record_belongs_to_a_chapter():
+def test_every_record_belongs_to_a_page_that_runs():
     recorded = {p.stem for p in (ROOT / "tests" / "expected").glob("*.json")}
-    notebooks = {p.stem for p in CHAPTERS.glob("*.md") if is_notebook(p)}
-    assert recorded == notebooks
+    assert recorded == {page.path.stem for page in notebooks()}
 
 
 def test_labels_are_unique_across_the_book():
@@ -71,7 +73,7 @@ def test_every_check_belongs_to_something_in_the_chapter(chapter):
         assert f":label: {label}\n" in chapter.text, f"check-{label}: no label"
 
 
-@each_chapter
+@each_notebook
 def test_every_figure_has_alt_text_and_caption(chapter):
     for cell in chapter.code_cells:
         if "plt.subplots" in cell.source or "plt.figure" in cell.source:
@@ -90,7 +92,7 @@ def test_chapter_has_four_solved_exercises(chapter):
     assert sorted(exercises) == sorted(solved)
 
 
-@each_chapter
+@each_notebook
 def test_no_cell_is_excused_from_its_test(chapter):
     assert "NBVAL_" not in chapter.text
     assert "nbval-" not in chapter.text

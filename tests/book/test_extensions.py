@@ -4,7 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 from chapter_links import pieces
+from finding import names
+from finish import drop_unused, preload_fonts, repair, size, size_images
 from listings import without_sections
+from live_figures import with_words
 from source_numbers import letters, number_equations, source_number
 from validated import digest
 
@@ -101,3 +104,56 @@ def test_mentions_of_existing_chapters_become_links():
         ("chapters 2", "chapters/02_x"),
         (" and 3 did.", None),
     ]
+
+
+def test_a_live_figure_gets_the_words_of_its_cell():
+    html = '<div class="live-figure"><svg role="img" aria-label="x"></svg>'
+    alt = 'A "curve" that\n  bends & turns.'
+    assert with_words(html, alt, ["colour-map"]) == (
+        '<div class="live-figure colour-map"><svg role="img" '
+        'aria-label="A &quot;curve&quot; that bends &amp; turns."></svg>'
+    )
+    assert 'class="live-figure">' in with_words(html, alt, [])
+
+
+def test_an_equation_is_found_by_number_source_and_name():
+    found = names("eq-gp-27", "27", "PRML (6.66) · notes (27) · lecture p. 56")
+    assert {"27", "(27)", "6.66", "PRML 6.66", "notes (27)"} <= found
+    assert {"lecture p. 56", "equation 27"} <= found
+    assert "weak duality" in names("eq-weak-duality", "14h", "")
+
+
+def test_icons_are_drawn_and_an_unknown_one_stops_the_build():
+    drawn = repair('<i class="theme-switch fa-solid fa-sun fa-lg" x="y"></i>')
+    assert drawn.startswith('<svg class="icon theme-switch" viewBox')
+    assert ' x="y"><path d="' in drawn
+    with pytest.raises(KeyError, match="unheard-of"):
+        repair('<i class="fas fa-unheard-of"></i>')
+
+
+def test_search_scripts_stay_on_the_search_page_only():
+    script = '<script src="../searchindex.js"></script>'
+    assert drop_unused(script) == ""
+    found = f'{script}<div id="search-results"></div>'
+    assert drop_unused(found) == found
+
+
+def test_fonts_are_preloaded_where_there_is_mathematics():
+    page = '<html data-content_root="../"><title>T</title>'
+    assert preload_fonts(page) == page
+    assert "../_static/katex/fonts/" in preload_fonts(
+        page + '<span class="katex">'
+    )
+
+
+def test_images_say_their_size(tmp_path):
+    logo = tmp_path / "a.svg"
+    logo.write_text('<svg viewBox="0 0 240 64"><rect width="5" height="5"/>')
+    plot = tmp_path / "b.svg"
+    plot.write_text('<svg width="30pt" height="15pt" viewBox="0 0 30 15">')
+    assert size(logo) == (240, 64)
+    assert size(plot) == (40, 20)
+    html = size_images(
+        '<img alt="x" src="b.svg">', lambda name: tmp_path / name
+    )
+    assert '<img width="40" height="20"' in html

@@ -59,6 +59,17 @@ CASES = {
             ]
         ),
     ),
+    "lost_live": (
+        chapter("assert True"),
+        json.dumps(
+            [
+                {
+                    "source": ["assert True"],
+                    "outputs": [{"text/html": ["(an image)"]}],
+                }
+            ]
+        ),
+    ),
 }
 
 
@@ -103,6 +114,7 @@ def book(tmp_path_factory):
         ("FAILED", "other_length.md::record"),
         ("FAILED", "no_check.md::checks"),
         ("FAILED", "lost_image.md::Cell 0"),
+        ("FAILED", "lost_live.md::Cell 0"),
     ],
 )
 def test_outcome(book, outcome, where):

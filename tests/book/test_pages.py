@@ -1,117 +1,13 @@
 """The built pages, in Chromium, with every other host out of reach."""
 
-import functools
-import http.server
-import os
 import re
-import shutil
-import threading
 
 import pytest
 from listings import without_sections
-from playwright.sync_api import sync_playwright
+from pages import MODEL
 from reading import ROOT
 
-HTML = ROOT / "_build" / "html"
-PAGES = sorted(
-    str(path.relative_to(HTML))
-    for path in HTML.rglob("*.html")
-    if "_static" not in path.parts and path != HTML / "index.html"
-)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="session")
-def site():
-    """The book, served on this machine."""
-    assert PAGES, "no pages: run `make book` first"
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    class Patient(http.server.ThreadingHTTPServer):
-        def handle_error(self, *args):
-            """A browser that leaves before all has arrived is no error."""
-
-    handler = functools.partial(Quiet, directory=str(HTML))
-    server = Patient(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    with sync_playwright() as playwright:
-        found = shutil.which("chromium") or shutil.which("google-chrome")
-        try:
-            chromium = playwright.chromium.launch(
-                executable_path=found, args=FLAGS
-            )
-        except Exception as error:
-            if os.environ.get("CI"):
-                raise
-            pytest.skip(
-                "no Chromium here: install Debian's chromium, or run "
-                f"`playwright install chromium` ({type(error).__name__})"
-            )
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def visit(browser, site):
-    """Open a page; whatever it asks of other hosts is refused and noted."""
-    contexts = []
-
-    def open_page(path, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.foreign, page.problems = [], []
-
-        def gate(route):
-            if route.request.url.startswith((site, "data:", "blob:")):
-                route.continue_()
-            else:
-                page.foreign.append(route.request.url)
-                route.abort()
-
-        page.route("**/*", gate)
-        page.on("pageerror", lambda error: page.problems.append(str(error)))
-        page.on(
-            "response",
-            lambda r: r.status >= 400 and page.problems.append(r.url),
-        )
-        page.goto(f"{site}/{path}", wait_until="load")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-
-
-MODEL = "chapters/02_dual_representation.html"
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_page_fits_a_phone_needs_no_other_host_and_has_no_errors(visit, path):
-    page = visit(path, viewport={"width": 375, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    assert page.foreign == []
-    assert page.problems == []
 
 
 def test_the_root_leads_to_the_front_page(visit):
@@ -166,13 +62,6 @@ def test_code_is_highlighted(visit):
     assert visit(MODEL).locator(".highlight .kn, .highlight .k").count() > 20
 
 
-def test_search_finds_a_word_without_the_network(visit):
-    page = visit("search.html?q=kernel+trick")
-    found = page.locator("ul.search li a[href*='02_dual_representation']")
-    found.first.wait_for(timeout=30_000)
-    assert page.foreign == []
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_figures_stand_on_the_page_in_light_and_dark(visit, scheme):
     page = visit(MODEL, color_scheme=scheme)
@@ -193,3 +82,71 @@ def test_a_wide_equation_scrolls_in_its_own_box_from_its_start(visit):
     assert box.evaluate("e => e.scrollWidth > e.clientWidth")
     left = inner.bounding_box()["x"] - box.bounding_box()["x"]
     assert left >= -1
+
+
+INDEX = "chapters/equation_index.html"
+
+
+def test_the_index_finds_a_number_of_a_source(visit):
+    page = visit(INDEX)
+    rows = page.locator("table.equation-index tbody tr")
+    every = rows.count()
+    page.locator("form.equation-index input").fill("notes (27)")
+    assert rows.count() == 1
+    link = rows.locator("a[href$='08_gp_regression.html#equation-eq-gp-27']")
+    assert link.text_content() == "(27)"
+    page.locator("form.equation-index input").fill("")
+    page.locator("form.equation-index select").select_option("PRML")
+    numbers = rows.locator(".src").all_text_contents()
+    exact = [n[6:-1] for n in numbers if re.fullmatch(r"PRML \(6\.\d\)", n)]
+    assert exact == sorted(exact) and exact[0] == "6.1"
+    assert rows.count() < every
+    page.locator("form.equation-index select").focus()
+    page.keyboard.press("Tab")  # on to the field, by keyboard
+    assert page.evaluate("document.activeElement.type") == "search"
+
+
+def test_the_index_is_complete_with_scripts_off(visit):
+    with_scripts = visit(INDEX).locator("table.equation-index tbody tr")
+    plain = visit(INDEX, java_script_enabled=False)
+    rows = plain.locator("table.equation-index tbody tr")
+    assert rows.count() == with_scripts.count() > 300
+    assert plain.locator("form.equation-index").count() == 0
+
+
+def test_an_erratum_is_one_click_away(visit):
+    page = visit(MODEL)
+    page.locator("a[href='errata.html#erratum-ea01']").first.click()
+    page.wait_for_url("**/errata.html#erratum-ea01")
+    assert "EA01" in page.locator("#erratum-ea01").text_content()
+
+
+PAPER = """() => {
+  const shown = (e) => e.checkVisibility({contentVisibilityAuto: true})
+    && e.getBoundingClientRect().height > 0;
+  const text = (e) => e.tagName + '.' + e.className;
+  return {
+    furniture: [...document.querySelectorAll(
+      '.bd-sidebar, .bd-header-article, .prev-next-footer, .copybtn, '
+      + '.headerlink, .toggle-button, #pst-back-to-top, .skip-link')]
+      .filter(shown).map(text),
+    closed: [...document.querySelectorAll('.solution, details')]
+      .flatMap((e) => [...e.children].slice(1))
+      .filter((e) => !shown(e) && e.textContent.trim()
+        && !['SCRIPT', 'STYLE', 'BUTTON'].includes(e.tagName)
+        && !e.matches('.admonition-title, .toggle-button'))
+      .map(text),
+    wide: document.documentElement.scrollWidth - innerWidth,
+  };
+}"""
+
+
+def test_on_paper_there_is_the_text_alone_with_solutions_open(visit):
+    page = visit(MODEL, viewport={"width": 720, "height": 1000})
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    found = page.evaluate(PAPER)
+    assert page.locator(".solution").count() >= 4
+    assert found["furniture"] == []
+    assert found["closed"] == []
+    assert found["wide"] <= 0

@@ -1,0 +1,227 @@
+"""What a reader can take along: notebooks, sources, the whole book.
+
+The build writes, beside the pages,
+
+    notebooks/02_dual_representation.ipynb    each chapter, plainly
+    notebooks/kernelbook.zip                  the library, for pip
+    notebooks/requirements.txt                for Binder
+    kernelbook-html.zip                       all pages, to be read offline
+
+Each chapter ends with links to them.  When ``repository: url`` is set in
+``_config.yml``, links to edit the page, to report a mistake and to run the
+notebook on Binder or Colab join them.  Those two services fetch notebooks from
+the branch ``notebooks`` of the repository, onto which the publishing workflow
+puts the folder of that name.
+"""
+
+import re
+import tomllib
+import zipfile
+from pathlib import Path
+from urllib.parse import quote
+
+import nbformat
+from notebooks import Translation, bibliography, first_cell, notebook
+
+ROOT = Path(__file__).parent.parent
+BOOK = "kernelbook-html.zip"
+LIBRARY = "kernelbook.zip"
+BRANCH = "notebooks"
+CHAPTER = re.compile(r"chapters/\d\d_\w+$")
+
+
+def pack(target, folder, files):
+    """A zip archive that is the same whenever and wherever it is made."""
+    with zipfile.ZipFile(
+        target, "w", zipfile.ZIP_DEFLATED, compresslevel=6
+    ) as z:
+        for name, path in sorted(files.items()):
+            info = zipfile.ZipInfo(f"{folder}/{name}", (2026, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            z.writestr(info, path.read_bytes())
+
+
+def repository_links(url, branch, page):
+    """Text and address of what a repository makes possible.
+
+    >>> for link in repository_links("https://github.com/a/b", "main",
+    ...                              "chapters/02_dual"):
+    ...     print(*link)
+    edit https://github.com/a/b/edit/main/chapters/02_dual.md
+    report a mistake https://github.com/a/b/issues/new?title=chapters/02_dual
+    Binder https://mybinder.org/v2/gh/a/b/notebooks?urlpath=lab/tree/02_dual.ipynb
+    Colab https://colab.research.google.com/github/a/b/blob/notebooks/02_dual.ipynb
+    >>> repository_links("", "main", "chapters/02_dual")
+    []
+    """
+    url = url.rstrip("/")
+    if not url:
+        return []
+    links = [
+        ("edit", f"{url}/edit/{branch}/{page}.md"),
+        ("report a mistake", f"{url}/issues/new?title={quote(page)}"),
+    ]
+    github = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", url)
+    if github and CHAPTER.match(page):
+        name, file = github[1], f"{page.split('/')[-1]}.ipynb"
+        links += [
+            (
+                "Binder",
+                f"https://mybinder.org/v2/gh/{name}/{BRANCH}"
+                f"?urlpath=lab/tree/{file}",
+            ),
+            (
+                "Colab",
+                f"https://colab.research.google.com/github/{name}"
+                f"/blob/{BRANCH}/{file}",
+            ),
+        ]
+    return links
+
+
+def downloads(page, pathto):
+    """Text and address of the files this page is offered as."""
+    links = []
+    if CHAPTER.match(page):
+        stem = page.split("/")[-1]
+        links.append(
+            ("notebook (.ipynb)", pathto(f"notebooks/{stem}.ipynb", 1))
+        )
+        links.append(("library (.zip)", pathto(f"notebooks/{LIBRARY}", 1)))
+    return [
+        *links,
+        ("MyST source (.md)", pathto(f"_sources/{page}.md", 1)),
+        ("the whole book (.zip)", pathto(BOOK, 1)),
+    ]
+
+
+def repository(config):
+    options = config.html_theme_options
+    return (
+        options.get("repository_url") or "",
+        options.get("repository_branch") or "main",
+    )
+
+
+def offer(app, pagename, templatename, context, doctree):
+    """A line at the end of each page of the book."""
+    # The theme's own menu holds two of these, and needs a script.
+    context["header_buttons"] = [
+        button
+        for button in context.get("header_buttons", [])
+        if button.get("label") not in ("download-buttons", "launch-buttons")
+    ]
+    if doctree is None:
+        return
+    groups = [
+        ("Take it with you", downloads(pagename, context["pathto"])),
+        (
+            "Improve or run it",
+            repository_links(*repository(app.config), pagename),
+        ),
+    ]
+    shown = "".join(
+        f"<p>{name}: "
+        + " · ".join(f'<a href="{url}">{text}</a>' for text, url in links)
+        + "</p>"
+        for name, links in groups
+        if links
+    )
+    context["body"] += f'<footer class="take-away">{shown}</footer>'
+
+
+def translation(app, docname):
+    env = app.env
+    equations = {
+        key.removeprefix("equation-"): ".".join(map(str, number))
+        for numbers in env.toc_fignumbers.values()
+        for key, number in numbers.get("displaymath", {}).items()
+    }
+    labels = env.get_domain("std").labels
+    figures = {
+        key: ".".join(map(str, number))
+        for numbers in env.toc_fignumbers.values()
+        for key, number in numbers.get("figure", {}).items()
+    }
+
+    def title(name):
+        return env.titles[
+            f"chapters/{name.strip('/').split('/')[-1]}"
+        ].astext()
+
+    def target(label):
+        if label in figures:
+            return f"figure {figures[label]}"
+        found = labels.get(label)
+        return f"“{found[2]}”" if found and found[2] else label
+
+    return Translation(
+        ROOT / "chapters",
+        equations.get,
+        title,
+        target,
+        bibliography(ROOT),
+    )
+
+
+def write_notebooks(app, folder):
+    url, _ = repository(app.config)
+    for docname in sorted(app.env.found_docs):
+        if not CHAPTER.match(docname):
+            continue
+        title = app.env.titles[docname].astext()
+
+        def intro(needs, title=title, docname=docname):
+            page = f"{docname}.html"
+            return first_cell(title, page, needs, LIBRARY, url)
+
+        made = notebook(
+            ROOT / f"{docname}.md", translation(app, docname), intro
+        )
+        nbformat.write(made, folder / f"{docname.split('/')[-1]}.ipynb")
+
+
+def write_library(folder):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    name = f"kernelbook-{project['project']['version']}"
+    files = [ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE")]
+    files += (ROOT / "kernelbook").glob("*.py")
+    files += (ROOT / "kernelbook").glob("py.typed")
+    pack(
+        folder / LIBRARY,
+        name,
+        {str(path.relative_to(ROOT)): path for path in files},
+    )
+    (folder / "requirements.txt").write_text(
+        f"./{LIBRARY}[figures]\nscikit-learn\nstatsmodels\n", "utf-8"
+    )
+
+
+def write_all(app, exception):
+    if exception is not None or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    folder = out / "notebooks"
+    folder.mkdir(exist_ok=True)
+    write_notebooks(app, folder)
+    write_library(folder)
+    # Jupyter Book writes this very page after this event.
+    (out / "index.html").write_text(
+        '<meta http-equiv="Refresh" content="0; url=chapters/index.html" />\n',
+        "utf-8",
+    )
+    pages = {
+        str(path.relative_to(out)): path
+        for path in out.rglob("*")
+        if path.is_file()
+        and path.name not in (BOOK, ".buildinfo")
+        and path.suffix != ".map"
+    }
+    pack(out / BOOK, "kernelbook", pages)
+
+
+def setup(app):
+    app.connect("html-page-context", offer, priority=900)
+    app.connect("build-finished", write_all, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,147 @@
+"""Pages that everybody can read: axe-core, in light and in dark, and more."""
+
+import re
+from collections import defaultdict
+
+import pytest
+from pages import AXE, CHAPTERS, MODEL, PAGES, describe, tree
+
+pytestmark = pytest.mark.browser
+
+# Two things are many and all alike: formulas, whose drawn half is hidden from
+# assistive technology, and the coloured words of listings.  Of each kind, in
+# each kind of place, the first three are judged (a formula as one letter);
+# axe-core then needs seconds for a chapter, not a minute.
+THIN_OUT = """() => {
+  const seen = {};
+  const again = (kind) => (seen[kind] = (seen[kind] || 0) + 1) > 3;
+  for (const formula of document.querySelectorAll('.katex')) {
+    const place = formula.parentElement.parentElement;
+    if (again(place.tagName + place.className)) formula.replaceWith('x');
+    else formula.textContent = 'x';
+  }
+  for (const word of document.querySelectorAll('pre span, dt.sig span')) {
+    const place = word.closest('div.highlight, dt').parentElement;
+    if (again(place.className + ' ' + word.className) && !word.id)
+      word.replaceWith(...word.childNodes);
+  }
+  document.querySelector('main, body').normalize();
+}"""
+# What depends on colour; all other rules see the same in light and in dark.
+OF_COLOUR = ["color-contrast", "link-in-text-block"]
+RUN = """only => axe.run(document, {
+  resultTypes: ['violations'],
+  ...(only ? {runOnly: {type: 'rule', values: only}} : {}),
+}).then(found => found.violations.flatMap(rule => rule.nodes.map(node =>
+  `${rule.id} (${rule.impact}): ${node.html.slice(0, 160)} `
+  + `[${node.any.concat(node.all, node.none).map(c => c.message)[0]}]`)))"""
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing_in_light_or_dark(reader, path):
+    page = reader(path)
+    page.evaluate(THIN_OUT)
+    page.evaluate(AXE.read_text("utf-8"))
+    found = []
+    for theme, rules in [("light", None), ("dark", OF_COLOUR)]:
+        page.evaluate("t => document.documentElement.dataset.theme = t", theme)
+        found += [f"{theme}: {line}" for line in page.evaluate(RUN, rules)]
+    assert not found, f"{path}:\n" + "\n".join(found)
+
+
+def test_every_image_says_what_one_sees():
+    """No path, no single word, and no text twice in the book."""
+    wrong, said = [], defaultdict(dict)
+    for page in PAGES:
+        for image in tree(page).xpath("//*[@id='main-content']//img"):
+            alt = " ".join((image.get("alt") or "").split())
+            file = image.get("src").rsplit("/", 1)[-1]
+            said[alt][file] = f"{page}: {file}"
+            if len(alt.split()) < 4 or re.search(
+                r"^\S*[/\\]\S*$|\.(svg|png|jpe?g|gif)\b", alt
+            ):
+                wrong.append(f"{page}: {describe(image)}: alt {alt!r}")
+    wrong += [
+        f"{sorted(files.values())} share the alt {alt!r}"
+        for alt, files in said.items()
+        if len(files) > 1
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_headings_are_in_order_and_ids_are_unique(path):
+    page = tree(path)
+    found = page.xpath("//h1 | //h2 | //h3 | //h4 | //h5 | //h6")
+    levels = [int(heading.tag[1]) for heading in found]
+    assert levels.count(1) == 1, f"{path}: {levels.count(1)} h1"
+    for before, now, heading in zip(
+        levels, levels[1:], found[1:], strict=False
+    ):
+        assert now <= before + 1, (
+            f"{path}: h{before}, then {describe(heading)}"
+        )
+    ids = page.xpath("//@id")
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    assert not twice, f"{path}: id used twice: {twice}"
+
+
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_every_formula_carries_its_latex(path):
+    for formula in tree(path).xpath("//*[@class='katex']"):
+        latex = formula.xpath(".//*[local-name()='annotation']")
+        assert len(latex) == 1 and latex[0].text, (
+            f"{path}: {describe(formula)}"
+        )
+        drawn = formula.xpath("./*[@class='katex-html']/@aria-hidden")
+        assert drawn == ["true"], f"{path}: {describe(formula)}"
+
+
+FOCUS = """() => {
+  const on = document.activeElement;
+  if (!on || on === document.body) return null;
+  const ring = (e) => {
+    const style = getComputedStyle(e);
+    return (style.outlineStyle !== 'none' && parseFloat(style.outlineWidth))
+      || style.boxShadow !== 'none';
+  };
+  const box = on.getBoundingClientRect();
+  return {
+    html: on.outerHTML.slice(0, 160),
+    seen: ring(on) && box.width > 0 && box.height > 0,
+    inMain: !!on.closest('main'),
+  };
+}"""
+
+
+def test_the_keyboard_reaches_everything_and_one_sees_where_it_is(visit):
+    """Tab from the top; every stop has a size and a ring around it."""
+    page = visit(MODEL, viewport={"width": 1280, "height": 900})
+    stops = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(FOCUS)
+        if stop:
+            stops.append(stop)
+    unseen = [stop["html"] for stop in stops if not stop["seen"]]
+    assert not unseen, f"{MODEL}: no visible focus:\n" + "\n".join(unseen)
+    assert any("Skip to main" in stop["html"] for stop in stops[:1])
+    assert any(stop["inMain"] for stop in stops)
+
+
+def test_what_opens_and_scrolls_can_be_reached_by_keyboard(visit):
+    page = visit(MODEL, viewport={"width": 375, "height": 800})
+    beyond = page.evaluate(
+        """() => [...document.querySelectorAll('main *')].filter((e) => {
+          const flow = getComputedStyle(e).overflowX;
+          return (flow === 'auto' || flow === 'scroll')
+            && e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0
+            && !e.querySelector('a, button, [tabindex]')
+            && !e.closest('[aria-hidden]');
+        }).map((e) => e.outerHTML.slice(0, 160))"""
+    )
+    assert not beyond, f"{MODEL}:\n" + "\n".join(beyond)
+    for summary in page.locator("main summary").all()[:3]:
+        summary.focus()
+        page.keyboard.press("Enter")
+        assert summary.evaluate("s => s.parentElement.open")

@@ -1,0 +1,1 @@
+"""Mutants of the library: does a test notice when a formula is changed?"""
