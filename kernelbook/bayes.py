@@ -638,7 +638,7 @@ def _no_constant(variances: FloatArray, of_class: str) -> None:
     constant = np.flatnonzero(variances == 0)
     if constant.size:
         raise ValueError(
-            f"X has zero variance{of_class} in feature {constant[0]}; "
+            f"X has zero variance in feature {constant[0]}{of_class}; "
             "drop the feature or choose lam > 0"
         )
 

@@ -457,11 +457,11 @@ def test_labels_outside_the_coding(fit, t, message):
             lambda: bayes.fit_qda(
                 [[1, 0.1], [2, 0.1], [4, 0.1], [0, 3], [1, 2], [2, 9]], T2
             ),
-            "zero variance of class 0 in feature 1",
+            "zero variance in feature 1 of class 0",
         ),
         (
             lambda: bayes.fit_gaussian_nb([[0.1]] * 3 + [[1], [2]], T2[:5]),
-            "zero variance of class 0 in feature 0",
+            "zero variance in feature 0 of class 0",
         ),
         (
             lambda: bayes.fit_multinomial_nb([[1, -2], [0, 1]], [0, 1]),
