@@ -828,7 +828,7 @@ class Evaluator:
         free = [
             name
             for name in sorted(free_symbols(statement))
-            if isinstance(self.find(name), range | Each)
+            if self.runs_freely(name)
         ]
         if is_domain(statement):
             return self.check_domain(statement)
@@ -846,6 +846,12 @@ class Evaluator:
                     where = f" (at {where})" if where else ""
                     raise Disagreement(f"{error}{where}") from None
         return None
+
+    def runs_freely(self, name):
+        """Whether a symbol has several values; what is Of another has one."""
+        if not any(name in scope for scope in self.scopes):
+            return isinstance(self.world.get(name), range | Each)
+        return isinstance(self.find(name), range | Each)
 
     def check_domain(self, statement):
         """``j = 0, 1, \\dots, M-1``: the symbol runs over just these."""

@@ -244,6 +244,13 @@ def test_what_depends_on_a_symbol_follows_it():
     np.testing.assert_allclose(slope, np.diag([1, 6]), atol=1e-9)
 
 
+def test_what_depends_on_a_free_index_follows_it():
+    world = {"m": range(1, 4), "c": Of("m", lambda m: 10.0 * m)}
+    check("c = t_m", world)
+    with pytest.raises(Disagreement):
+        check("c = t_m + m", world)
+
+
 def test_probabilities_may_ask_what_is_given():
     def p(*of, given):
         return 10 * len(of) + sum(
