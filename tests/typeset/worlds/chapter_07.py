@@ -12,6 +12,16 @@ from kernelbook import features, gaussians, kernels, ridge
 DRAWS = 20_000
 
 
+def mirrored(rng, size):
+    """Standard normal vectors, each followed by its negative.
+
+    Their mean is exactly zero, so that a covariance about the mean of the
+    draws and one about the true mean are the same.
+    """
+    z = rng.standard_normal((DRAWS // 2, size))
+    return np.stack([z, -z], axis=1).reshape(DRAWS, size)
+
+
 @world("eq-gp-14")
 def _(rng):
     mu, sigma = rng.standard_normal(), rng.uniform(0.5, 2.0)
@@ -52,9 +62,9 @@ def _(rng):
 
 @world("eq-gauss-linear-map", "eq-gauss-marginal")
 def _(rng):
-    """Draws, by NumPy; a are the last and the first entry."""
+    """a are the last and the first entry."""
     g = gaussian(rng)
-    x = rng.multivariate_normal(g.mu, g.Sigma, size=DRAWS)
+    x = g.mu + mirrored(rng, g.D) @ g.B.T
     a = [2, 0]
     kept = gaussians.marginal(g.mu, g.Sigma, keep=a)
     return bound(g) | {
@@ -80,7 +90,7 @@ def process(rng, N=4, D=2):
         k=1 / alpha * kernels.Polynomial(degree=2, c=1.0),
         phi=lambda x: features.monomials([[*x, 1.0]], 2)[0],
         Phi=Phi,
-        W=rng.standard_normal((DRAWS, M)) / np.sqrt(alpha),
+        W=mirrored(rng, M) / np.sqrt(alpha),
     )
 
 
@@ -165,7 +175,7 @@ def _(rng):
 @world("eq-gp-18", "eq-gp-19", "eq-gp-20", "eq-weight-kernel")
 def _(rng):
     q = process(rng)
-    y = np.array([[w @ f for f in q.Phi] for w in q.W])
+    y = sum(np.outer(q.W[:, j], q.Phi[:, j]) for j in range(q.M))
     return symbols(q, rng) | {
         r"\mathbf w": Sample(q.W),
         r"\mathbf y": Sample(y),

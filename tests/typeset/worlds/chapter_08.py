@@ -148,7 +148,7 @@ def _(rng):
     U = q.model.factor.U
 
     def entry(x, z):
-        n, m = (np.argwhere((q.X == v).all(axis=1))[0, 0] for v in (x, z))
+        n, m = (np.argwhere((v == q.X).all(axis=1))[0, 0] for v in (x, z))
         return U[:, n] @ U[:, m]
 
     return bound(q) | {"C": entry}
