@@ -229,7 +229,7 @@ def spelled(graph, rounds):
 
 @world("eq-weisfeiler-lehman")
 def _(rng):
-    """Two small molecules, a branched and a straight one."""
+    """Two small branched molecules."""
     h = 2
     one = objects.Graph("CCOCC", [(0, 1), (1, 2), (1, 3), (3, 4)])
     two = objects.Graph("CCCOCC", [(0, 1), (1, 2), (2, 3), (2, 4), (4, 5)])
