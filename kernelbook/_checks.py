@@ -1,5 +1,7 @@
 """Input checks: say the argument, what was expected, and what came."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -155,3 +157,97 @@ def two_classes(values: ArrayLike, name: str, length: int) -> FloatArray:
             f"{name} must contain both -1 and +1, got only {array[0]:+g}"
         )
     return array
+
+
+def classes(
+    values: ArrayLike, name: str, K: int, length: int | None = None
+) -> NDArray[np.int64]:
+    """Class labels, each one of the whole numbers 0, ..., K-1."""
+    array = vector(values, name, length)
+    K = count(K, "K", least=2)
+    wrong = array[(array != np.floor(array)) | (array < 0) | (array >= K)]
+    if wrong.size:
+        raise ValueError(
+            f"{name} must be whole numbers from 0 to {K - 1}, got {wrong[0]:g}"
+        )
+    return array.astype(np.int64)
+
+
+def all_classes(
+    values: ArrayLike, name: str, K: int, length: int | None = None
+) -> NDArray[np.int64]:
+    """Class labels 0, ..., K-1, all of them present."""
+    array = classes(values, name, K, length)
+    absent = np.setdiff1d(np.arange(K), array)
+    if absent.size:
+        raise ValueError(
+            f"{name} must contain every class from 0 to {K - 1}, "
+            f"got none of class {absent[0]}"
+        )
+    return array
+
+
+def class_labels(
+    values: ArrayLike, name: str, length: int
+) -> NDArray[np.intp]:
+    """Class labels 0, 1, ..., K - 1, two classes at least, none empty."""
+    array = vector(values, name, length)
+    wrong = array[(array < 0) | (array != np.floor(array))]
+    if wrong.size:
+        hint = f"; write ({name} + 1) / 2" if set(array) == {-1, 1} else ""
+        raise ValueError(
+            f"{name} must hold class labels 0, 1, ..., K - 1, "
+            f"got {wrong[0]:g}{hint}"
+        )
+    present = np.unique(array)
+    if len(present) < 2:
+        raise ValueError(
+            f"{name} must contain at least two classes, got only {array[0]:g}"
+        )
+    if present[-1] >= len(present):
+        missing = int(np.argmax(present != np.arange(len(present))))
+        raise ValueError(
+            f"{name} must use every class label from 0 to K - 1, got "
+            f"{present[-1]:g} but no {missing}"
+        )
+    return array.astype(np.intp)
+
+
+def counts(values: ArrayLike, name: str) -> FloatArray:
+    """Whole numbers >= 0 in rows, whose total a float still holds exactly."""
+    array = matrix(values, name)
+    wrong = array[(array < 0) | (array != np.floor(array))]
+    if wrong.size:
+        raise ValueError(
+            f"{name} must hold counts, whole numbers >= 0, got {wrong[0]:g}"
+        )
+    if array.sum() > 2**53:
+        raise ValueError(
+            f"{name} must add up to at most 2**53, beyond which floats skip "
+            f"whole numbers, got {array.sum():.3g}"
+        )
+    return array
+
+
+def columns(values: ArrayLike, name: str, D: int) -> FloatArray:
+    """A finite matrix with one column for each of D features."""
+    array = matrix(values, name)
+    if array.shape[1] != D:
+        raise ValueError(
+            f"{name} must have one column per feature, shape (N, {D}), "
+            f"got {array.shape}"
+        )
+    return array
+
+
+def indices(values: Sequence[int], name: str, D: int) -> NDArray[np.intp]:
+    """Distinct whole numbers from 0 to D - 1, in the order given."""
+    numbers = vector(values, name)
+    whole = numbers.astype(np.intp)
+    inside = (whole == numbers) & (whole >= 0) & (whole < D)
+    if not inside.all() or len(np.unique(whole)) < len(whole):
+        raise ValueError(
+            f"{name} must hold distinct whole numbers from 0 to {D - 1}, "
+            f"got {list(values)}"
+        )
+    return whole

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernelbook import _checks, _linalg
 from kernelbook._checks import FloatArray
@@ -136,7 +136,7 @@ def marginal(mean: ArrayLike, cov: ArrayLike, keep: Sequence[int]) -> Normal:
     Normal(mean=array([2.]), cov=array([[9.]]))
     """
     mean, cov = _parameters(mean, cov, "mean", "cov")
-    kept = _indices(keep, "keep", len(mean))
+    kept = _checks.indices(keep, "keep", len(mean))
     return Normal(mean[kept], cov[np.ix_(kept, kept)])
 
 
@@ -175,7 +175,7 @@ def condition(
     Normal(mean=array([1.]), cov=array([[0.75]]))
     """
     mean, cov = _parameters(mean, cov, "mean", "cov")
-    b = _indices(observed, "observed", len(mean))
+    b = _checks.indices(observed, "observed", len(mean))
     values = _checks.vector(values, "values", len(b))
     a = np.setdiff1d(np.arange(len(mean)), b)
     if a.size == 0:
@@ -283,15 +283,3 @@ def _points(x: ArrayLike, D: int) -> FloatArray:
             f"shape (N, {D}), got {points.shape}"
         )
     return points
-
-
-def _indices(values: Sequence[int], name: str, D: int) -> NDArray[np.intp]:
-    numbers = _checks.vector(values, name)
-    indices = numbers.astype(np.intp)
-    inside = (indices == numbers) & (indices >= 0) & (indices < D)
-    if not inside.all() or len(np.unique(indices)) < len(indices):
-        raise ValueError(
-            f"{name} must hold distinct whole numbers from 0 to {D - 1}, "
-            f"got {list(values)}"
-        )
-    return indices

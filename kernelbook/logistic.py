@@ -1,8 +1,12 @@
 """Logistic regression with labels -1 and +1, primal w and dual a.
 
-The equations are those of chapter 3.  λ is the strength of the regulariser,
-as everywhere in the book: λ = 1/λ₀² for a prior of standard deviation λ₀,
-and λ = 1/C for a library that multiplies the losses by C.
+The equations of the dual are those of chapter 3, those of the likelihood with
+a bias those of chapter 13.  λ is the strength of the regulariser, as
+everywhere in the book: λ = 1/λ₀² for a prior of standard deviation λ₀, and
+λ = 1/C for a library that multiplies the losses by C.
+
+Functions that take inputs X instead of a design matrix have a bias.  It is
+the first weight, and it is never penalised.
 """
 
 from dataclasses import dataclass
@@ -11,8 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from kernelbook import _checks, _linalg
+from kernelbook import _checks, _likelihood, _linalg
 from kernelbook._checks import FloatArray
+from kernelbook._likelihood import Fit, Separation
+from kernelbook.discriminant import with_bias
 
 ROUNDING = 1e-9  # relative rise of the objective that rounding can cause
 
@@ -318,6 +324,289 @@ def predict_probability(a: ArrayLike, k: ArrayLike) -> FloatArray:
     a = _checks.vector(a, "a")
     k = _checks.cross_gram(k, len(a), "k")
     return sigmoid(k.T @ a)
+
+
+def probability(w: ArrayLike, X: ArrayLike) -> FloatArray:
+    """Probability of the label +1, p_n = σ(wᵀx_n + b).
+
+    Parameters
+    ----------
+    w : (D+1,) bias and weights, the bias first
+    X : (N, D) inputs
+
+    Returns
+    -------
+    p : (N,)
+
+    Examples
+    --------
+    >>> probability([1.0, 2.0], [[-0.5], [0.5]]).round(3)
+    array([0.5  , 0.881])
+    """
+    X_1 = with_bias(X)
+    return sigmoid(X_1 @ _checks.vector(w, "w", X_1.shape[1]))
+
+
+def log_likelihood(w: ArrayLike, X: ArrayLike, t: ArrayLike) -> float:
+    """Log-likelihood of the labels, with a bias.
+
+    L(w, b) = Σ_n [u_n ln p_n + (1 - u_n) ln(1 - p_n)] with u_n = (1 + t_n)/2
+    and p_n = σ(wᵀx_n + b), which is -Σ_n ln(1 + exp(-t_n {wᵀx_n + b})).
+
+    Parameters
+    ----------
+    w : (D+1,) bias and weights, the bias first
+    X : (N, D) inputs
+    t : (N,) labels, -1 or +1
+
+    Examples
+    --------
+    >>> round(log_likelihood([0.0, 1.0], [[1.0], [-2.0]], [1, -1]), 4)
+    -0.4402
+    """
+    return -objective(w, with_bias(X), t, lam=0.0)
+
+
+def likelihood_gradient(
+    w: ArrayLike, X: ArrayLike, t: ArrayLike
+) -> FloatArray:
+    """Gradient of the log-likelihood, the bias's part first.
+
+    ∂L/∂b = Σ_n (u_n - p_n),  ∇_w L = Σ_n (u_n - p_n) x_n.
+
+    Parameters
+    ----------
+    w : (D+1,) bias and weights, the bias first
+    X : (N, D) inputs
+    t : (N,) labels, -1 or +1
+
+    Returns
+    -------
+    grad : (D+1,)
+
+    Examples
+    --------
+    >>> likelihood_gradient([0.0, 0.0], [[1.0], [-2.0]], [1, 1])
+    array([ 1. , -0.5])
+    """
+    return -gradient(w, with_bias(X), t, lam=0.0)
+
+
+def information(w: ArrayLike, X: ArrayLike) -> FloatArray:
+    """Minus the Hessian of the log-likelihood: X̃ᵀSX̃.
+
+    X̃ = [1 X] and S = diag p_n (1 - p_n).  The labels do not enter.
+
+    Parameters
+    ----------
+    w : (D+1,) bias and weights, the bias first
+    X : (N, D) inputs
+
+    Returns
+    -------
+    H : (D+1, D+1)
+
+    Examples
+    --------
+    >>> information([0.0, 0.0], [[1.0], [-2.0]])
+    array([[ 0.5 , -0.25],
+           [-0.25,  1.25]])
+    """
+    X_1 = with_bias(X)
+    y = X_1 @ _checks.vector(w, "w", X_1.shape[1])
+    root = np.sqrt(sigmoid(y) * sigmoid(-y))[:, None] * X_1
+    return root.T @ root
+
+
+def irls_step(
+    w: ArrayLike, X: ArrayLike, t: ArrayLike, lam: float = 0.0
+) -> FloatArray:
+    """Newton's step for the log-likelihood minus ½ λ‖w‖².
+
+    d = (X̃ᵀSX̃ + λE)⁻¹ {X̃ᵀ(u - p) - λE w̃}, where E is the identity without
+    its first entry: the bias is not penalised.
+
+    Parameters
+    ----------
+    w : (D+1,) bias and weights, the bias first
+    X : (N, D) inputs
+    t : (N,) labels, -1 or +1
+    lam : λ >= 0
+
+    Returns
+    -------
+    d : (D+1,), the next iterate is w + d
+
+    Examples
+    --------
+    >>> irls_step([0.0, 0.0], [[1.0], [-2.0]], [1, -1]).round(3)
+    array([0.667, 1.333])
+    """
+    w = _checks.vector(w, "w")
+    penalty = _likelihood.penalty(len(w), lam)
+    slope = likelihood_gradient(w, X, t) - penalty * w
+    return _likelihood.scaled_solve(
+        information(w, X) + np.diag(penalty), slope
+    )
+
+
+def fit(
+    X: ArrayLike,
+    t: ArrayLike,
+    lam: float = 0.0,
+    tolerance: float = 1e-9,
+    max_iterations: int = 50,
+) -> Fit:
+    """Maximise the log-likelihood minus ½ λ‖w‖² by Newton's method (IRLS).
+
+    Starts at zero, halves a step while it would lower the likelihood, and
+    stops after a step d whose promised gain, ½ dᵀ∇, is below the tolerance.
+
+    Parameters
+    ----------
+    X : (N, D) inputs
+    t : (N,) labels, -1 and +1, both present
+    lam : λ >= 0; the bias is not penalised
+    tolerance : on the promised gain, in nats
+    max_iterations : number of Newton steps to try
+
+    Raises
+    ------
+    ValueError
+        If λ = 0 and the likelihood has no maximiser because a hyperplane
+        separates the classes (see `separation`), or more than one because
+        the columns of X and a constant are linearly dependent.
+    RuntimeError
+        If the tolerance is not reached.
+
+    Examples
+    --------
+    >>> fit([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]).w.round(3)
+    array([-1.362,  0.908])
+    """
+    X = _checks.matrix(X, "X")
+    t = _checks.two_classes(t, "t", len(X))
+    penalty = _likelihood.penalty(X.shape[1] + 1, lam)
+    if lam == 0:
+        _likelihood.refuse_dependent_columns(X)
+
+    limit = _likelihood.doubt(tolerance)
+
+    def quadratic(w: FloatArray) -> _likelihood.Quadratic:
+        value = float(penalty @ w**2) / 2 - log_likelihood(w, X, t)
+        slope = penalty * w - likelihood_gradient(w, X, t)
+        return value, slope, information(w, X) + np.diag(penalty)
+
+    def doubtful(w: FloatArray) -> bool:
+        return lam == 0 and bool(np.abs(with_bias(X) @ w).max() > limit)
+
+    def check() -> None:
+        _likelihood.refuse_separable(separation(X, t), len(X))
+
+    start = np.zeros(X.shape[1] + 1)
+    search = _likelihood.Search(
+        "fit", tolerance, max_iterations, doubtful, check
+    )
+    return _likelihood.newton(quadratic, start, search)
+
+
+def separation(X: ArrayLike, t: ArrayLike) -> Separation:
+    """The hyperplane that has most examples strictly on their own side.
+
+    It maximises the number of n with t_n (wᵀx_n + b) > 0 among all (w, b)
+    with t_n (wᵀx_n + b) >= 0 for every n.  The likelihood has a maximiser if
+    and only if that number is 0.  If it is N, the classes are separable.
+    Overlaps below 1e-7 of a feature's range are not seen.
+
+    Parameters
+    ----------
+    X : (N, D) inputs
+    t : (N,) labels, -1 and +1, both present
+
+    Examples
+    --------
+    >>> separation([[0.0], [1.0], [2.0], [3.0]], [-1, 1, -1, 1]).strict
+    0
+    >>> separation([[0.0], [1.0], [1.0], [3.0]], [-1, 1, -1, 1]).strict
+    2
+    """
+    X = _checks.matrix(X, "X")
+    t = _checks.two_classes(t, "t", len(X))
+    centred, restore = _likelihood.to_unit_range(X)
+    v, ahead = _likelihood.strictly_positive(t[:, None] * with_bias(centred))
+    return Separation(restore(v), int(ahead.sum()))
+
+
+def gradient_ascent(
+    X: ArrayLike, t: ArrayLike, eta: float, steps: int
+) -> FloatArray:
+    """Climb the log-likelihood along its gradient: w ← w + η ∇L(w).
+
+    Parameters
+    ----------
+    X : (N, D) inputs
+    t : (N,) labels, -1 or +1
+    eta : step size η > 0; below 2 over the largest eigenvalue of ¼ X̃ᵀX̃ the
+        likelihood rises at every step
+    steps : number of steps
+
+    Returns
+    -------
+    path : (steps + 1, D+1) bias and weights, from zero on
+
+    Examples
+    --------
+    >>> gradient_ascent([[1.0], [-2.0]], [1, -1], eta=0.1, steps=1)
+    array([[0.  , 0.  ],
+           [0.  , 0.15]])
+    """
+    X = _checks.matrix(X, "X")
+    eta = _checks.positive(eta, "eta")
+    path = np.zeros((_checks.count(steps, "steps") + 1, X.shape[1] + 1))
+    for i in range(len(path) - 1):
+        path[i + 1] = path[i] + eta * likelihood_gradient(path[i], X, t)
+    return path
+
+
+def stochastic_ascent(
+    X: ArrayLike, t: ArrayLike, eta: float, epochs: int, seed: int
+) -> FloatArray:
+    """Climb along the gradient of one example at a time.
+
+    w ← w + η_m (u_n - p_n) x̃_n with η_m = η / (1 + m/N) at the m-th update,
+    m = 0, 1, ...; every epoch visits all examples in a new random order.
+
+    Parameters
+    ----------
+    X : (N, D) inputs
+    t : (N,) labels, -1 or +1
+    eta : first step size η > 0
+    epochs : number of passes through the examples
+    seed : of the random order
+
+    Returns
+    -------
+    path : (N epochs + 1, D+1) bias and weights, from zero on
+
+    Examples
+    --------
+    >>> stochastic_ascent([[1.0]], [1], eta=0.5, epochs=2, seed=0).round(3)
+    array([[0.   , 0.   ],
+           [0.25 , 0.25 ],
+           [0.344, 0.344]])
+    """
+    X = _checks.matrix(X, "X")
+    t = _checks.labels(t, "t", len(X))
+    eta = _checks.positive(eta, "eta")
+    epochs = _checks.count(epochs, "epochs")
+    rng = np.random.default_rng(seed)
+    order = np.concatenate([rng.permutation(len(X)) for _ in range(epochs)])
+    signed = t[:, None] * with_bias(X)
+    path = np.zeros((len(order) + 1, signed.shape[1]))
+    for m, n in enumerate(order):
+        missing = sigmoid(-(signed[n] @ path[m]))  # 1 - P(t_n | x_n)
+        path[m + 1] = path[m] + eta / (1 + m / len(X)) * missing * signed[n]
+    return path
 
 
 def _descend(

@@ -1,7 +1,8 @@
 """The perceptron, primal (weights w) and dual (mistake counts c).
 
-The equations are those of chapter 3.  There is no separate bias: give the
-features a constant, or add a constant to the kernel.
+The equations are those of chapter 3, where there is no separate bias: give
+the features a constant, or add a constant to the kernel.  Chapter 11 adds
+the loss behind the rule, and the bias.
 """
 
 from dataclasses import dataclass
@@ -33,6 +34,20 @@ class Dual:
 
     c: IntArray
     """(N,) how often it got each example wrong."""
+    mistakes: IntArray
+    """The examples it got wrong, in that order."""
+    converged: bool
+    """Whether the last pass was without mistakes."""
+
+
+@dataclass(frozen=True)
+class Affine:
+    """What `affine_perceptron` learned."""
+
+    w: FloatArray
+    """(D,) weights."""
+    b: float
+    """Bias."""
     mistakes: IntArray
     """The examples it got wrong, in that order."""
     converged: bool
@@ -134,3 +149,108 @@ def mistake_bound(w: ArrayLike, Phi: ArrayLike, t: ArrayLike) -> float:
         )
     R_squared = float((Phi**2).sum(axis=1).max())
     return R_squared * float(w @ w) / smallest**2
+
+
+def loss(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> float:
+    """Perceptron loss, L(w, b) = Σ_n max(0, -t_n(wᵀx_n + b)).
+
+    Parameters
+    ----------
+    w, b : (D,) weights and bias
+    X : (N, D) inputs
+    t : (N,) labels, -1 or +1
+
+    Examples
+    --------
+    >>> loss([1.0], 0.0, [[2.0], [3.0]], [1, -1])
+    3.0
+    """
+    return float(np.maximum(0, -_margins(w, b, X, t)).sum())
+
+
+def subgradient(
+    w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike
+) -> tuple[FloatArray, float]:
+    """A subgradient of the loss: (-Σ t_n x_n, -Σ t_n) over the mistakes.
+
+    Example n is a mistake if t_n(wᵀx_n + b) <= 0.  Where no example has a
+    score of zero this is the gradient.
+
+    Parameters
+    ----------
+    w, b : (D,) weights and bias
+    X : (N, D) inputs
+    t : (N,) labels, -1 or +1
+
+    Returns
+    -------
+    g_w, g_b : (D,) and a number
+
+    Examples
+    --------
+    >>> subgradient([1.0], 0.0, [[2.0], [3.0]], [1, -1])
+    (array([3.]), 1.0)
+    """
+    wrong = _margins(w, b, X, t) <= 0
+    X, t = np.asarray(X, dtype=float), np.asarray(t, dtype=float)
+    return -t[wrong] @ X[wrong], 0.0 - float(t[wrong].sum())
+
+
+def update(
+    w: ArrayLike, b: float, x: ArrayLike, t: float, eta: float = 1.0
+) -> tuple[FloatArray, float]:
+    """One step of the rule: at a mistake, w + η t x and b + η t.
+
+    If t(wᵀx + b) > 0 nothing changes.
+
+    Parameters
+    ----------
+    w, b : (D,) weights and bias
+    x, t : (D,) one input and its label, -1 or +1
+    eta : step η > 0
+
+    Examples
+    --------
+    >>> update([1.0], 0.0, [3.0], -1, eta=0.5)
+    (array([-0.5]), -0.5)
+    """
+    x = _checks.vector(x, "x")
+    w = _checks.vector(w, "w", len(x))
+    t = float(_checks.labels([t], "t", 1)[0])
+    b, eta = _checks.real(b, "b"), _checks.positive(eta, "eta")
+    if t * (w @ x + b) > 0:
+        return w.copy(), b
+    return w + eta * t * x, b + eta * t
+
+
+def affine_perceptron(
+    X: ArrayLike, t: ArrayLike, max_epochs: int = 100
+) -> Affine:
+    """Perceptron with a bias: at a mistake, add t_n x_n to w and t_n to b.
+
+    This is `perceptron` with the features (1, x).  Starts at zero, so a step
+    η other than 1 would multiply w and b by η and change no mistake.
+
+    Parameters
+    ----------
+    X : (N, D) inputs
+    t : (N,) labels, -1 and +1, both present
+    max_epochs : number of passes to try; look at ``converged`` afterwards
+
+    Examples
+    --------
+    >>> run = affine_perceptron([[1.0], [2.0]], [-1, 1])
+    >>> run.w, run.b, len(run.mistakes), run.converged
+    (array([2.]), -3.0, 13, True)
+    """
+    X = _checks.matrix(X, "X")
+    run = perceptron(np.column_stack([np.ones(len(X)), X]), t, max_epochs)
+    return Affine(run.w[1:], float(run.w[0]), run.mistakes, run.converged)
+
+
+def _margins(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> FloatArray:
+    """t_n(wᵀx_n + b), positive for examples on their own side."""
+    X = _checks.matrix(X, "X")
+    t = _checks.labels(t, "t", len(X))
+    w, b = _checks.vector(w, "w", X.shape[1]), _checks.real(b, "b")
+    return t * (X @ w + b)

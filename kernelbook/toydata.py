@@ -1,6 +1,7 @@
 """The small data sets of the chapters: made up, seeded, and labelled so."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
@@ -146,3 +147,34 @@ def two_rings(
     angle = rng.uniform(0, 2 * np.pi, N)
     circle = np.column_stack([np.cos(angle), np.sin(angle)])
     return radius[:, None] * circle, t
+
+
+def blobs(
+    centres: ArrayLike, N: int, spread: float, seed: int
+) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Round Gaussian clouds, one per class, with labels 0 to K-1.
+
+    Parameters
+    ----------
+    centres : (K, D) the centre of each cloud
+    N : number of points, at least K; the classes take turns, 0 first
+    spread : standard deviation of every cloud, >= 0
+    seed : seed of the generator
+
+    Returns
+    -------
+    X, labels : (N, D) inputs and (N,) classes
+
+    Examples
+    --------
+    >>> X, labels = blobs([[0.0], [5.0], [9.0]], N=4, spread=0.0, seed=0)
+    >>> X.ravel(), labels
+    (array([0., 5., 9., 0.]), array([0, 1, 2, 0]))
+    """
+    centres = _checks.matrix(centres, "centres")
+    N = _checks.count(N, "N", least=len(centres))
+    spread = _checks.non_negative(spread, "spread")
+    labels = np.arange(N, dtype=np.int64) % len(centres)
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((N, centres.shape[1]))
+    return centres[labels] + spread * noise, labels

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import Perceptron
 
-from kernelbook import kernels, perceptron, toydata
+from kernelbook import kernels, margin, perceptron, toydata
 
 seeds = st.integers(0, 10**6)
 
@@ -118,6 +118,92 @@ def test_two_moons_are_half_circles_plus_noise():
     assert_allclose(np.std(noisy - X), 0.2, rtol=0.1)
 
 
+def blobs(seed, distance=6.0):
+    X, t = toydata.two_blobs(25, distance, seed)
+    return X + np.array([3.0, 1.0]), t
+
+
+@given(seeds)
+def test_loss_is_the_sum_over_the_misclassified_set(seed):
+    X, t = blobs(seed, distance=1.0)
+    w, b = np.random.default_rng(seed).standard_normal(2), 0.3
+    M = [n for n in range(25) if t[n] * (w @ X[n] + b) <= 0]
+    total = sum(-t[n] * (w @ X[n] + b) for n in M)
+    assert_allclose(perceptron.loss(w, b, X, t), total)
+
+
+@given(seeds)
+def test_subgradient_is_the_gradient_by_differences_off_the_kinks(seed):
+    X, t = blobs(seed, distance=1.0)
+    v = np.random.default_rng(seed).standard_normal(3)
+    h = 1e-6
+    assume(np.abs(X @ v[1:] + v[0]).min() > 1e-4)
+
+    def loss(v):
+        return perceptron.loss(v[1:], v[0], X, t)
+
+    slopes = [(loss(v + h * e) - loss(v - h * e)) / (2 * h) for e in np.eye(3)]
+    g_w, g_b = perceptron.subgradient(v[1:], v[0], X, t)
+    assert_allclose([g_b, *g_w], slopes, atol=1e-6)
+
+
+@given(seeds)
+def test_subgradient_supports_the_loss_from_below(seed):
+    X, t = blobs(seed, distance=1.0)
+    rng = np.random.default_rng(seed)
+    X[0] = 0.0  # a score of exactly b
+    for b in (0.0, 0.7):
+        w, v, c = rng.standard_normal(2), rng.standard_normal(2), 1.3
+        g_w, g_b = perceptron.subgradient(w, b, X, t)
+        tangent = perceptron.loss(w, b, X, t) + g_w @ (v - w) + g_b * (c - b)
+        assert perceptron.loss(v, c, X, t) >= tangent - 1e-9
+
+
+@given(seeds, st.floats(0.01, 100))
+def test_affine_perceptron_is_the_update_rule_in_a_loop(seed, eta):
+    X, t = blobs(seed)
+    run = perceptron.affine_perceptron(X, t, max_epochs=5)
+    w, b, mistakes = np.zeros(2), 0.0, []
+    for _ in range(5):
+        for n in range(25):
+            new_w, new_b = perceptron.update(w, b, X[n], t[n], eta)
+            if new_b != b:
+                mistakes.append(n)
+            w, b = new_w, new_b
+    assert np.array_equal(run.mistakes, mistakes)
+    assert_allclose(eta * run.w, w, atol=1e-9 * eta)
+    assert_allclose(eta * run.b, b)
+
+
+def test_one_update_follows_the_subgradient_of_its_example():
+    w, b, x = np.array([1.0, -1.0]), 0.5, np.array([0.2, 3.0])
+    g_w, g_b = perceptron.subgradient(w, b, [x], [1])
+    new_w, new_b = perceptron.update(w, b, x, 1, eta=0.3)
+    assert_allclose(new_w, w - 0.3 * g_w)
+    assert_allclose(new_b, b - 0.3 * g_b)
+    same_w, same_b = perceptron.update(w, b, x, -1)
+    assert np.array_equal(same_w, w) and same_b == b and same_w is not w
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_affine_weights_are_scikit_learns(seed):
+    X, t = blobs(seed, distance=9.0)
+    theirs = Perceptron(shuffle=False, tol=None, max_iter=500).fit(X, t)
+    ours = perceptron.affine_perceptron(X, t, 500)
+    assert ours.converged
+    assert_allclose(ours.w, theirs.coef_[0])
+    assert_allclose(ours.b, theirs.intercept_[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_affine_mistakes_keep_the_bound_with_the_bias(seed):
+    X, t = blobs(seed, distance=9.0)
+    best = margin.hard_margin(X, t)
+    Xb = np.column_stack([np.ones(25), X])
+    bound = perceptron.mistake_bound([best.b, *best.w], Xb, t)
+    assert len(perceptron.affine_perceptron(X, t, 500).mistakes) <= bound
+
+
 PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
 
 
@@ -147,6 +233,34 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
         (
             lambda: toydata.two_blobs(1, 1.0, 0),
             "N must be a whole number >= 2",
+        ),
+        (
+            lambda: perceptron.loss([1.0], 0.0, PHI2, T2),
+            "w must have length 2, got 1",
+        ),
+        (
+            lambda: perceptron.subgradient([1.0, 1.0], 0.0, PHI2, [1, 2]),
+            r"t must be -1 or \+1, got 2",
+        ),
+        (
+            lambda: perceptron.update([1.0], 0.0, [2.0], 0),
+            r"t must be -1 or \+1, got 0",
+        ),
+        (
+            lambda: perceptron.update([1.0], 0.0, [2.0], 1, eta=0.0),
+            "eta must be > 0, got 0",
+        ),
+        (
+            lambda: perceptron.update([1.0], np.nan, [2.0], 1),
+            "b must be finite, got nan",
+        ),
+        (
+            lambda: perceptron.affine_perceptron(PHI2, [1, 1]),
+            r"t must contain both -1 and \+1",
+        ),
+        (
+            lambda: perceptron.affine_perceptron(PHI2 + np.inf, T2),
+            "X must be finite",
         ),
         (lambda: toydata.two_blobs(4, -1.0, 0), "distance must be >= 0"),
         (lambda: toydata.two_moons(4, -1.0, 0), "noise must be >= 0"),

@@ -1,0 +1,541 @@
+"""Generative classifiers: densities, scikit-learn, simulation, bad input."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import integrate, stats
+from scipy.optimize import minimize
+from sklearn import discriminant_analysis, naive_bayes
+
+from kernelbook import bayes
+
+problems = st.tuples(
+    st.integers(2, 4), st.integers(1, 4), st.integers(0, 10**6)
+)
+
+
+def real_data(problem):
+    """K classes of unlike size, mean and covariance; new inputs; a rng."""
+    K, D, seed = problem
+    rng = np.random.default_rng(seed)
+    t = np.repeat(np.arange(K), rng.integers(3 * D + 3, 30, K))
+    A = 0.4 * rng.standard_normal((K, D, D)) + 2 * np.eye(D)
+    X = np.einsum("nd,nde->ne", rng.standard_normal((len(t), D)), A[t])
+    X += 2 * rng.standard_normal((K, D))[t]
+    order = rng.permutation(len(t))
+    return X[order], t[order], rng.standard_normal((7, D)), rng
+
+
+def word_data(problem):
+    K, D, seed = problem
+    D = D + 1
+    rng = np.random.default_rng(seed)
+    t = rng.permutation(np.repeat(np.arange(K), rng.integers(1, 8, K)))
+    rates = rng.gamma(1.0, 2.0, (K, D))
+    return rng.poisson(rates[t]), t, rng.poisson(2.0, (7, D)), rng
+
+
+GAUSSIAN = [bayes.fit_lda, bayes.fit_qda, bayes.fit_gaussian_nb]
+
+
+def all_models():
+    X, t, Z, _ = real_data((3, 2, 5))
+    counts, s, new, _ = word_data((3, 3, 6))
+    models = [(fit(X, t), Z) for fit in GAUSSIAN]
+    models.append((bayes.fit_multinomial_nb(counts, s), new))
+    models.append((bayes.fit_bernoulli_nb(counts > 0, s), new > 0))
+    return models
+
+
+each_model = pytest.mark.parametrize(
+    ("model", "Z"), all_models(), ids=lambda m: type(m).__name__
+)
+
+
+# Densities and Bayes' rule
+
+
+@given(problems)
+def test_lda_and_qda_likelihoods_are_scipys_normal_densities(problem):
+    X, t, Z, _ = real_data(problem)
+    lda, qda = bayes.fit_lda(X, t), bayes.fit_qda(X, t)
+    for k in range(t.max() + 1):
+        shared = stats.multivariate_normal(lda.mu[k], lda.Sigma)
+        own = stats.multivariate_normal(qda.mu[k], qda.Sigma[k])
+        assert_allclose(
+            lda.log_likelihood(Z)[:, k], np.ravel(shared.logpdf(Z)), rtol=1e-6
+        )
+        assert_allclose(
+            qda.log_likelihood(Z)[:, k], np.ravel(own.logpdf(Z)), rtol=1e-6
+        )
+
+
+def test_naive_likelihoods_are_products_over_the_features():
+    (nb, Z), (multinomial, n), (bernoulli, x) = all_models()[2:]
+    for k in range(3):
+        slow = [
+            np.prod(stats.norm.pdf(z, nb.mu[k], np.sqrt(nb.var[k]))) for z in Z
+        ]
+        assert_allclose(np.exp(nb.log_likelihood(Z)[:, k]), slow)
+        slow = [np.prod(multinomial.theta[k] ** row) for row in n]
+        assert_allclose(np.exp(multinomial.log_likelihood(n)[:, k]), slow)
+        slow = [
+            np.prod(stats.bernoulli.pmf(row, bernoulli.theta[k])) for row in x
+        ]
+        assert_allclose(np.exp(bernoulli.log_likelihood(x)[:, k]), slow)
+
+
+def test_multinomial_likelihood_is_scipys_without_the_number_of_orders():
+    model, n = all_models()[3]
+    for k in range(3):
+        total = n.sum(axis=1)
+        pmf = stats.multinomial.logpmf(n, total, model.theta[k])
+        uniform = np.full(n.shape[1], 1 / n.shape[1])
+        orders = stats.multinomial.logpmf(n, total, uniform) + total * np.log(
+            n.shape[1]
+        )
+        assert_allclose(model.log_likelihood(n)[:, k], pmf - orders)
+
+
+@each_model
+def test_posterior_is_joint_over_evidence(model, Z):
+    joint = model.pi * np.exp(model.log_likelihood(Z))
+    evidence = joint.sum(axis=1)
+    assert_allclose(np.exp(bayes.log_joint(model, Z)), joint)
+    assert_allclose(np.exp(bayes.log_evidence(model, Z)), evidence)
+    posterior = np.exp(bayes.log_posterior(model, Z))
+    assert_allclose(posterior, joint / evidence[:, None])
+    assert np.array_equal(bayes.predict(model, Z), joint.argmax(axis=1))
+
+
+def test_posterior_survives_joints_that_underflow():
+    X, t, _, _ = real_data((3, 2, 5))
+    far = np.array([[1e3, -2e3]])
+    for fit in GAUSSIAN:
+        model = fit(X, t)
+        assert not np.exp(bayes.log_joint(model, far)).any()
+        assert_allclose(np.exp(bayes.log_posterior(model, far)).sum(), 1)
+    counts = np.full((1, 4), 10_000)
+    model = bayes.fit_multinomial_nb(*word_data((3, 3, 6))[:2])
+    assert not np.exp(bayes.log_joint(model, counts)).any()
+    assert_allclose(np.exp(bayes.log_posterior(model, counts)).sum(), 1)
+
+
+def test_a_class_of_prior_zero_is_never_predicted():
+    model, Z = all_models()[0]
+    without = replace(model, pi=np.array([0.5, 0.5, 0.0]))
+    posterior = np.exp(bayes.log_posterior(without, Z))
+    assert_allclose(posterior[:, 2], 0)
+    assert_allclose(posterior.sum(axis=1), 1)
+
+
+# Estimators
+
+
+def test_priors_are_frequencies():
+    t = [2, 0, 0, 1, 2, 2, 2]
+    assert_allclose(bayes.class_priors(t), [2 / 7, 1 / 7, 4 / 7])
+
+
+@given(problems)
+def test_covariances_are_numpys(problem):
+    X, t, _, _ = real_data(problem)
+    qda = bayes.fit_qda(X, t, lam=0.3)
+    pooled = np.zeros_like(qda.Sigma[0])
+    for k, pi in enumerate(qda.pi):
+        own = np.atleast_2d(np.cov(X[t == k].T, bias=True))
+        own += 0.3 * np.eye(len(own))
+        assert_allclose(qda.Sigma[k], own, atol=1e-12)
+        assert_allclose(qda.mu[k], X[t == k].mean(axis=0), atol=1e-12)
+        pooled += pi * own
+    lda = bayes.fit_lda(X, t, lam=0.3)
+    assert_allclose(lda.Sigma, pooled, atol=1e-12)
+
+
+def test_estimates_maximise_the_joint_likelihood():
+    """No estimator is typed in: an optimiser finds the same maximum."""
+    X, t, _, _ = real_data((2, 1, 8))
+
+    def objective(p, shared):
+        pi1 = 1 / (1 + np.exp(-p[0]))
+        pi = np.array([1 - pi1, pi1])
+        mu, var = p[1:3, None], np.exp(p[[3, 3 if shared else 4]])
+        model = bayes.QDA(pi, mu, var[:, None, None])
+        return -bayes.log_joint(model, X)[np.arange(len(t)), t].sum()
+
+    for fit, shared in [(bayes.fit_lda, True), (bayes.fit_qda, False)]:
+        model = fit(X, t)
+        best = minimize(objective, np.zeros(5), args=(shared,), tol=1e-10)
+        reached = -bayes.log_joint(model, X)[np.arange(len(t)), t].sum()
+        assert_allclose(best.fun, reached, rtol=1e-8)
+        assert_allclose(best.x[1:3], model.mu[:, 0], rtol=1e-3)
+        assert_allclose(np.exp(best.x[3]), np.ravel(model.Sigma)[0], rtol=1e-3)
+
+
+def test_gaussian_nb_is_qda_without_the_correlations():
+    X, t, Z, _ = real_data((3, 4, 2))
+    qda, nb = bayes.fit_qda(X, t, lam=0.2), bayes.fit_gaussian_nb(X, t, 0.2)
+    diagonal = np.stack([np.diag(np.diag(S)) for S in qda.Sigma])
+    assert_allclose(
+        nb.log_likelihood(Z), replace(qda, Sigma=diagonal).log_likelihood(Z)
+    )
+
+
+def test_word_estimates_count_by_hand():
+    X = [[2, 1, 0], [0, 1, 0], [0, 0, 5]]
+    t = [0, 0, 1]
+    multinomial = bayes.fit_multinomial_nb(X, t, alpha=0.5)
+    assert_allclose(
+        multinomial.theta,
+        [[2.5 / 5.5, 2.5 / 5.5, 0.5 / 5.5], [1 / 13, 1 / 13, 11 / 13]],
+    )
+    bernoulli = bayes.fit_bernoulli_nb(np.array(X) > 0, t, alpha=0.5)
+    assert_allclose(
+        bernoulli.theta, [[1.5 / 3, 2.5 / 3, 0.5 / 3], [0.25, 0.25, 0.75]]
+    )
+
+
+# scikit-learn, where the definitions coincide
+
+
+@given(problems)
+@pytest.mark.parametrize("solver", ["svd", "lsqr"])
+def test_lda_is_scikit_learns(solver, problem):
+    X, t, Z, _ = real_data(problem)
+    theirs = discriminant_analysis.LinearDiscriminantAnalysis(solver=solver)
+    ours = bayes.log_posterior(bayes.fit_lda(X, t), Z)
+    expected = theirs.fit(X, t).predict_log_proba(Z)
+    assert_allclose(ours, expected, rtol=1e-6, atol=1e-8)
+
+
+@given(problems)
+def test_qda_is_scikit_learns(problem):
+    X, t, Z, _ = real_data(problem)
+    theirs = discriminant_analysis.QuadraticDiscriminantAnalysis(
+        tol=1e-12  # theirs has the units of X squared
+    ).fit(X, t)
+    ours = bayes.fit_qda(X, t)
+    assert_allclose(
+        bayes.log_posterior(ours, Z),
+        theirs.predict_log_proba(Z),
+        rtol=1e-6,
+        atol=1e-8,
+    )
+
+
+@given(problems)
+def test_gaussian_nb_is_scikit_learns_with_its_smoothing(problem):
+    X, t, Z, _ = real_data(problem)
+    for smoothing in (0.0, 0.1):
+        theirs = naive_bayes.GaussianNB(var_smoothing=smoothing).fit(X, t)
+        lam = smoothing * X.var(axis=0).max()
+        ours = bayes.fit_gaussian_nb(X, t, lam)
+        assert_allclose(
+            bayes.log_posterior(ours, Z),
+            theirs.predict_log_proba(Z),
+            rtol=1e-7,
+            atol=1e-10,
+        )
+
+
+@given(problems, st.sampled_from([1e-6, 0.3, 1.0, 5.0]))
+def test_multinomial_nb_is_scikit_learns(problem, alpha):
+    X, t, Z, _ = word_data(problem)
+    theirs = naive_bayes.MultinomialNB(alpha=alpha).fit(X, t)
+    ours = bayes.fit_multinomial_nb(X, t, alpha)
+    assert_allclose(
+        bayes.log_posterior(ours, Z), theirs.predict_log_proba(Z), atol=1e-9
+    )
+
+
+@given(problems, st.sampled_from([1e-6, 0.3, 1.0, 5.0]))
+def test_bernoulli_nb_is_scikit_learns(problem, alpha):
+    X, t, Z, _ = word_data(problem)
+    theirs = naive_bayes.BernoulliNB(alpha=alpha).fit(X, t)
+    ours = bayes.fit_bernoulli_nb(X > 0, t, alpha)
+    assert_allclose(
+        bayes.log_posterior(ours, Z > 0),
+        theirs.predict_log_proba(Z),
+        atol=1e-8,
+    )
+
+
+# The linear form
+
+
+@given(problems)
+def test_lda_scores_are_linear_up_to_a_term_free_of_the_class(problem):
+    X, t, Z, _ = real_data(problem)
+    model = bayes.fit_lda(X, t)
+    W, b = bayes.linear_form(model)
+    rest = bayes.log_joint(model, Z) - (Z @ W.T + b)
+    assert_allclose(rest, np.broadcast_to(rest[:, :1], rest.shape), rtol=1e-6)
+
+
+# Drawing
+
+
+@each_model
+def test_draws_have_the_classes_and_means_of_the_model(model, Z):
+    rng = np.random.default_rng(1)
+    t = bayes.draw_classes(model, 20_000, rng)
+    assert_allclose(np.bincount(t) / len(t), model.pi, atol=0.015)
+    if isinstance(model, bayes.MultinomialNB):
+        X, mean = model.draw(t, rng, length=9), 9 * model.theta
+        assert np.all(X.sum(axis=1) == 9)
+    elif isinstance(model, bayes.BernoulliNB):
+        X, mean = model.draw(t, rng), model.theta
+        assert set(np.unique(X)) == {0, 1}
+    else:
+        X, mean = model.draw(t, rng), model.mu
+    for k in range(3):
+        error = 5 * X[t == k].std(axis=0) / np.sqrt(np.sum(t == k))
+        assert np.all(np.abs(X[t == k].mean(axis=0) - mean[k]) < error)
+
+
+@pytest.mark.parametrize("fit", GAUSSIAN)
+def test_a_model_fitted_to_its_own_draws_is_itself(fit):
+    X, t, Z, rng = real_data((2, 3, 3))
+    model = fit(X, t)
+    s = bayes.draw_classes(model, 60_000, rng)
+    again = fit(model.draw(s, rng), s)
+    assert_allclose(
+        again.log_likelihood(Z), model.log_likelihood(Z), rtol=0.05, atol=0.1
+    )
+
+
+# Missing features
+
+
+@pytest.mark.parametrize("fit", GAUSSIAN)
+def test_marginal_is_the_integral_over_the_missing_feature(fit):
+    X, t, Z, _ = real_data((2, 2, 3))
+    model = fit(X, t)
+    axis = np.linspace(-60, 60, 20_001)
+    for keep in (0, 1):
+        line = np.empty((len(axis), 2))
+        line[:, keep], line[:, 1 - keep] = Z[0, keep], axis
+        area = integrate.simpson(
+            np.exp(model.log_likelihood(line)), x=axis, axis=0
+        )
+        kept = model.marginal([keep]).log_likelihood(Z[:1, [keep]])
+        assert_allclose(np.exp(kept[0]), area, rtol=1e-8)
+
+
+def test_bernoulli_marginal_is_the_sum_over_the_missing_feature():
+    model, _ = all_models()[4]
+    seen = np.array([[1.0, 0.0, 1.0]])  # features 3, 0 and 2
+    both = [np.insert(seen[:, [1, 2, 0]], 1, v, axis=1) for v in (0, 1)]
+    total = sum(np.exp(model.log_likelihood(x)) for x in both)
+    kept = model.marginal([3, 0, 2]).log_likelihood(seen)
+    assert_allclose(np.exp(kept), total)
+
+
+# Numbers
+
+
+def test_small_integer_types_do_not_overflow():
+    X = np.full((3, 2), 200, dtype=np.uint8)
+    X[2, 1] = 0
+    model = bayes.fit_multinomial_nb(X, [0, 0, 1], alpha=0.0)
+    assert_allclose(model.theta, [[0.5, 0.5], [1.0, 0.0]])
+
+
+def test_word_unseen_in_one_class_decides_without_smoothing():
+    model = bayes.fit_multinomial_nb([[9, 1], [9, 0]], [0, 1], alpha=0.0)
+    posterior = np.exp(bayes.log_posterior(model, [[5, 1], [5, 0]]))
+    assert_allclose(posterior[0], [1, 0])
+    assert 0 < posterior[1, 0] < 1
+
+
+def test_feature_seen_always_or_never_decides_without_smoothing():
+    X, t = [[1, 0], [1, 1], [0, 1], [1, 1]], [0, 0, 1, 1]
+    model = bayes.fit_bernoulli_nb(X, t, alpha=0.0)
+    assert_allclose(np.exp(bayes.log_posterior(model, [[0, 1]])), [[0, 1]])
+    assert_allclose(np.exp(bayes.log_posterior(model, [[1, 0]])), [[1, 0]])
+
+
+def test_units_of_the_features_do_not_make_a_covariance_singular():
+    X, t, Z, _ = real_data((2, 3, 4))
+    units = np.array([1e-9, 1.0, 1e9])
+    for fit in GAUSSIAN:
+        assert_allclose(
+            bayes.log_posterior(fit(X * units, t), Z * units),
+            bayes.log_posterior(fit(X, t), Z),
+            rtol=1e-6,
+            atol=1e-9,
+        )
+
+
+def test_inputs_are_left_alone():
+    X, t, Z, rng = real_data((2, 2, 4))
+    before = X.copy(), t.copy(), Z.copy()
+    model = bayes.fit_qda(X, t)
+    bayes.log_posterior(model, Z)
+    mu = model.mu.copy()
+    model.draw(t, rng)
+    assert np.array_equal(mu, model.mu)
+    for now, then in zip((X, t, Z), before, strict=True):
+        assert np.array_equal(now, then)
+
+
+# Bad input
+
+X2 = [[0.0, 1.0], [1.0, 0.0], [3.0, 3.5], [4.0, 2.0], [5.0, 5.0], [3.0, 1.0]]
+T2 = [0, 0, 0, 1, 1, 1]
+MODEL = bayes.fit_lda(X2, T2)
+NB = bayes.fit_bernoulli_nb([[1, 0], [0, 1]], [0, 1])
+WORDS = bayes.fit_multinomial_nb([[1, 0, 2], [0, 0, 1]], [0, 1], alpha=0)
+FITS = [
+    *GAUSSIAN,
+    bayes.fit_multinomial_nb,
+    bayes.fit_bernoulli_nb,
+]
+
+
+@pytest.mark.parametrize("fit", FITS)
+@pytest.mark.parametrize(
+    ("t", "message"),
+    [
+        ([1, 1, 1, 1], "t must contain at least two classes, got only 1"),
+        ([0, 1, 3, 1], "label from 0 to K - 1, got 3 but no 2"),
+        ([1, 1, 2, 2], "label from 0 to K - 1, got 2 but no 0"),
+        ([-1, 1, 1, -1], r"got -1; write \(t \+ 1\) / 2"),
+        ([-1, 0, 1, 1], r"labels 0, 1, ..., K - 1, got -1$"),
+        ([0, 0.5, 1, 1], "labels 0, 1, ..., K - 1, got 0.5"),
+        ([0, np.nan, 1, 1], "t must be finite"),
+        ([0, 1, 1], "t must have length 4, got 3"),
+        (["spam", "ham", "ham", "ham"], "t must be an array of numbers"),
+    ],
+)
+def test_labels_outside_the_coding(fit, t, message):
+    X = [[1, 0], [0, 1], [1, 1], [0, 0]]
+    with pytest.raises(ValueError, match=message):
+        fit(X, t)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: bayes.fit_lda([[np.inf], [1.0]], [0, 1]), "X must be finite"),
+        (lambda: bayes.fit_lda([0.0, 1.0], [0, 1]), r"write X\[:, None\]"),
+        (lambda: bayes.fit_lda(X2, T2, lam=-1), "lam must be >= 0, got -1"),
+        (lambda: bayes.fit_qda(X2, T2, lam=-1), "lam must be >= 0, got -1"),
+        (
+            lambda: bayes.fit_gaussian_nb(X2, T2, lam=np.nan),
+            "lam must be finite",
+        ),
+        (
+            lambda: bayes.fit_lda(X2[:3], [0, 1, 1]),
+            "singular covariance: its examples span at most 1 of 2",
+        ),
+        (
+            lambda: bayes.fit_qda(X2, [0, 1, 1, 1, 1, 1]),
+            "every class at least twice, got class 0 once",
+        ),
+        (
+            lambda: bayes.fit_qda(X2, [0, 0, 1, 1, 1, 1]),
+            "covariance of class 0: its examples span at most 1 of 2 dim",
+        ),
+        (
+            lambda: bayes.fit_qda(np.repeat(X2, 2, axis=1), T2),
+            "of class 0: its examples span at most 2 of 4",
+        ),
+        (
+            lambda: bayes.fit_lda(np.repeat(X2, 2, axis=1)[:, :3], T2),
+            "singular covariance: some features are linear combinations",
+        ),
+        (
+            lambda: bayes.fit_lda([[0.1, 1], [0.1, 2], [0.1, 4]], [0, 0, 1]),
+            "zero variance in feature 0; drop the feature or choose lam > 0",
+        ),
+        (
+            lambda: bayes.fit_qda(
+                [[1, 0.1], [2, 0.1], [4, 0.1], [0, 3], [1, 2], [2, 9]], T2
+            ),
+            "zero variance of class 0 in feature 1",
+        ),
+        (
+            lambda: bayes.fit_gaussian_nb([[0.1]] * 3 + [[1], [2]], T2[:5]),
+            "zero variance of class 0 in feature 0",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb([[1, -2], [0, 1]], [0, 1]),
+            "X must hold counts, whole numbers >= 0, got -2",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb([[1, 0.5], [0, 1]], [0, 1]),
+            "X must hold counts, whole numbers >= 0, got 0.5",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb([[2**62, 2**62]] * 2, [0, 1]),
+            r"X must add up to at most 2\*\*53.* got 1.84e\+19",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb([[1], [1]], [0, 1], alpha=-1),
+            "alpha must be >= 0, got -1",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb([[1], [0]], [0, 1], alpha=0),
+            "X must hold a word in every class, got none in class 1",
+        ),
+        (
+            lambda: bayes.fit_bernoulli_nb([[2], [0]], [0, 1]),
+            r"X must hold 0 \(absent\) or 1 \(present\), got 2; write X > 0",
+        ),
+        (
+            lambda: bayes.fit_bernoulli_nb([[1], [0]], [0, 1], alpha=-1),
+            "alpha must be >= 0, got -1",
+        ),
+        (
+            lambda: bayes.log_posterior(MODEL, [[1.0, 2.0, 3.0]]),
+            r"X must have one column per feature, shape \(N, 2\), got \(1, 3",
+        ),
+        (
+            lambda: bayes.log_posterior(NB, [[0.5, 0.0]]),
+            "X must hold 0",
+        ),
+        (
+            lambda: bayes.log_posterior(WORDS, [[1, -1, 0]]),
+            "X must hold counts",
+        ),
+        (
+            lambda: bayes.predict(WORDS, [[1, 0, 0], [0, 3, 1]]),
+            r"X\[1\] has probability zero under every class; with alpha = 0",
+        ),
+        (
+            lambda: MODEL.draw([0, 2], np.random.default_rng(0)),
+            "t must hold class labels from 0 to 1, got 2",
+        ),
+        (
+            lambda: WORDS.draw([0], np.random.default_rng(0), length=0),
+            "length must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: bayes.draw_classes(MODEL, 0, np.random.default_rng(0)),
+            "size must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: MODEL.marginal([0, 2]),
+            "keep must hold distinct whole numbers from 0 to 1",
+        ),
+        (
+            lambda: NB.marginal([0, 0]),
+            "keep must hold distinct whole numbers from 0 to 1",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_lam_mends_what_is_singular():
+    thin = np.repeat(X2, 2, axis=1)
+    for fit in GAUSSIAN:
+        model = fit(thin, T2, lam=0.1)
+        assert np.isfinite(bayes.log_posterior(model, thin)).all()

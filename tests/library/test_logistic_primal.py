@@ -1,0 +1,459 @@
+"""Logistic regression with a bias, two classes and K: likelihood to fit."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy.special import softmax as scipy_softmax
+from scipy.stats import bernoulli
+from sklearn.linear_model import LogisticRegression
+
+from kernelbook import logistic, margin, softmax
+
+sizes = st.tuples(st.integers(3, 12), st.integers(1, 3), st.integers(0, 10**6))
+lams = st.floats(1e-2, 1e2)
+
+
+def problem(sizes, K=None):
+    """Random inputs; labels -1 and +1, or classes 0 to K-1, all present."""
+    N, D, seed = sizes
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, D))
+    if K is None:
+        t = np.where(rng.random(N) < 0.5, 1.0, -1.0)
+        t[:2] = 1.0, -1.0
+    else:
+        t = rng.integers(0, K, N)
+        t[:K] = np.arange(K)
+    return X, t, rng
+
+
+def overlapping(N=60, D=3, seed=0, K=None):
+    """Noise labels on many points: no hyperplane does well."""
+    return problem((N, D, seed), K)[:2]
+
+
+def differences(f, x, h=1e-5):
+    flat = [
+        (f(x + h * e.reshape(x.shape)) - f(x - h * e.reshape(x.shape)))
+        / (2 * h)
+        for e in np.eye(x.size)
+    ]
+    return np.array(flat)
+
+
+# two classes
+
+
+@given(sizes)
+def test_log_likelihood_is_scipys_bernoulli(sizes):
+    X, t, rng = problem(sizes)
+    w = rng.standard_normal(X.shape[1] + 1)
+    p = [1 / (1 + np.exp(-(w[0] + w[1:] @ x))) for x in X]
+    assert_allclose(logistic.probability(w, X), p)
+    expected = bernoulli.logpmf((t > 0).astype(int), p).sum()
+    assert_allclose(logistic.log_likelihood(w, X, t), expected)
+
+
+@given(sizes)
+def test_likelihood_gradient_and_information_are_differences(sizes):
+    X, t, rng = problem(sizes)
+    w = rng.standard_normal(X.shape[1] + 1)
+    assert_allclose(
+        logistic.likelihood_gradient(w, X, t),
+        differences(lambda w: logistic.log_likelihood(w, X, t), w),
+        atol=1e-7,
+    )
+    assert_allclose(
+        -logistic.information(w, X),
+        differences(lambda w: logistic.likelihood_gradient(w, X, t), w),
+        atol=1e-7,
+    )
+
+
+@given(sizes, lams)
+def test_newton_step_is_weighted_least_squares(sizes, lam):
+    """S^½(z - X̃w̃) with z = X̃w̃ + S⁻¹(u - p), and rows √λ for the weights."""
+    X, t, rng = problem(sizes)
+    w = 0.5 * rng.standard_normal(X.shape[1] + 1)
+    X_1 = np.column_stack([np.ones(len(X)), X])
+    p = 1 / (1 + np.exp(-(X_1 @ w)))
+    s = p * (1 - p)
+    z = X_1 @ w + ((t > 0) - p) / s
+    rows = np.vstack(
+        [np.sqrt(s)[:, None] * X_1, np.sqrt(lam) * np.eye(len(w))[1:]]
+    )
+    targets = np.append(np.sqrt(s) * z, np.zeros(len(w) - 1))
+    expected = np.linalg.lstsq(rows, targets, rcond=None)[0]
+    assert_allclose(
+        w + logistic.irls_step(w, X, t, lam), expected, rtol=1e-6, atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.01, 1.0, 30.0])
+def test_fit_is_scikit_learns(lam):
+    for seed in range(5):
+        X, t = overlapping(seed=seed)
+        theirs = LogisticRegression(
+            C=1 / lam if lam else np.inf, solver="newton-cholesky", tol=1e-12
+        ).fit(X, t)
+        found = logistic.fit(X, t, lam)
+        expected = np.append(theirs.intercept_, theirs.coef_[0])
+        assert_allclose(found.w, expected, rtol=1e-7, atol=1e-9)
+        assert_allclose(
+            logistic.probability(found.w, X), theirs.predict_proba(X)[:, 1]
+        )
+
+
+@given(sizes, lams)
+def test_report_of_the_fit_is_true(sizes, lam):
+    X, t, _ = problem(sizes)
+    found = logistic.fit(X, t, lam)
+    for w, value in zip(found.path, found.objectives, strict=True):
+        J = lam / 2 * (w[1:] @ w[1:]) - logistic.log_likelihood(w, X, t)
+        assert_allclose(value, J)
+    assert np.array_equal(found.w, found.path[-1])
+    assert found.iterations == len(found.path) - 1
+    assert np.all(np.diff(found.objectives) <= 1e-9 * found.objectives[:-1])
+    slope = differences(
+        lambda w: lam / 2 * (w[1:] @ w[1:]) - logistic.log_likelihood(w, X, t),
+        found.w,
+    )
+    assert_allclose(slope, 0, atol=1e-4)
+    assert found.gradient_norm < 1e-4
+
+
+def test_mean_probability_at_the_maximum_is_the_share_of_positives():
+    X, t = overlapping(seed=3)
+    for lam in (0.0, 5.0):  # the bias is not penalised
+        p = logistic.probability(logistic.fit(X, t, lam).w, X)
+        assert_allclose(p.mean(), (t > 0).mean(), atol=1e-9)
+
+
+def test_units_of_the_features_do_not_matter_without_penalty():
+    X, t = overlapping(seed=4)
+    units = np.array([1e6, 1e-6, 1.0])
+    shift = np.array([1e6, 0.0, -3.0])
+    p = logistic.probability(logistic.fit(X, t).w, X)
+    moved = X * units + shift
+    p_moved = logistic.probability(logistic.fit(moved, t).w, moved)
+    assert_allclose(p_moved, p, atol=1e-6)
+
+
+def test_fit_agrees_with_the_dual_of_chapter_3_on_centred_data():
+    """A huge constant feature is a bias that is as good as free."""
+    X, t = overlapping(N=30, seed=5)
+    c = 1e4
+    K = X @ X.T + c**2
+    a = logistic.dual_newton(K, t, 2.0).a
+    w = logistic.fit(X, t, 2.0).w
+    assert_allclose(X.T @ a, w[1:], rtol=1e-4, atol=1e-6)
+    assert_allclose(c**2 * a.sum(), w[0], rtol=1e-3, atol=1e-4)
+
+
+# separable or not
+
+
+@given(sizes)
+def test_separation_agrees_with_closest_points_of_the_hulls(sizes):
+    X, t, _ = problem(sizes)
+    found = logistic.separation(X, t)
+    assert (found.strict == len(t)) == margin.separable(X, t)
+    sides = t * (np.column_stack([np.ones(len(X)), X]) @ found.w)
+    scale = 1 + np.abs(sides).max()
+    assert sides.min() > -1e-6 * scale
+    assert (sides > 1e-6).sum() >= found.strict
+
+
+@given(sizes)
+def test_fit_refuses_exactly_when_there_is_no_maximiser(sizes):
+    X, t, _ = problem(sizes)
+    assume(len(X) > X.shape[1])
+    if logistic.separation(X, t).strict:
+        with pytest.raises(ValueError, match="has no maximiser"):
+            logistic.fit(X, t)
+    else:
+        assert logistic.fit(X, t).gradient_norm < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("x", "t", "strict"),
+    [
+        ([0, 1, 2, 3], [-1, -1, 1, 1], 4),  # separable
+        ([0, 1, 1, 3], [-1, 1, -1, 1], 2),  # they touch in one point
+        ([0, 1, 2, 3], [-1, 1, -1, 1], 0),  # they overlap
+    ],
+)
+def test_separable_touching_and_overlapping_on_the_line(x, t, strict):
+    X = np.array(x, dtype=float)[:, None]
+    for units in (1.0, 1e5, 1e-5):
+        assert logistic.separation(units * X, t).strict == strict
+    if strict:
+        with pytest.raises(ValueError, match=rf"got 0: {strict} of 4 exam"):
+            logistic.fit(X, t)
+    else:
+        logistic.fit(X, t)
+
+
+@pytest.mark.parametrize("tolerance", [1e-12, 1e-9, 1e-3, 0.1])
+def test_separable_data_are_refused_whatever_the_tolerance(tolerance):
+    for x, t in [
+        ([0, 1, 2, 3], [-1, -1, 1, 1]),
+        ([0, 1, 1, 3], [-1, 1, -1, 1]),
+    ]:
+        X = np.array(x, dtype=float)[:, None]
+        with pytest.raises(ValueError, match="has no maximiser"):
+            logistic.fit(X, t, tolerance=tolerance)
+        with pytest.raises(ValueError, match="has no maximiser"):
+            softmax.fit(X, np.array(t) > 0, tolerance=tolerance)
+
+
+def test_a_far_outlier_is_not_mistaken_for_separation():
+    X, t = overlapping(N=40, D=1, seed=6)
+    X[0] = 1e4 * t[0]
+    assert logistic.separation(X, t).strict == 0
+
+
+# slower climbers
+
+
+def test_gradient_ascent_arrives_and_never_descends_with_a_safe_step():
+    X, t = overlapping(seed=7)
+    X_1 = np.column_stack([np.ones(len(X)), X])
+    eta = 4 / np.linalg.eigvalsh(X_1.T @ X_1)[-1]
+    path = logistic.gradient_ascent(X, t, eta, steps=300)
+    values = [logistic.log_likelihood(w, X, t) for w in path]
+    assert np.all(np.diff(values) >= -1e-12)
+    assert_allclose(path[-1], logistic.fit(X, t).w, atol=1e-8)
+    assert_allclose(
+        path[1], eta * logistic.likelihood_gradient(0 * path[0], X, t)
+    )
+
+
+def test_stochastic_ascent_visits_everyone_and_comes_near():
+    X, t = overlapping(N=80, seed=8)
+    path = logistic.stochastic_ascent(X, t, eta=0.5, epochs=60, seed=1)
+    assert path.shape == (80 * 60 + 1, 4)
+    best = logistic.fit(X, t).w
+    early = np.linalg.norm(path[: 80 * 2] - best, axis=1).mean()
+    late = np.linalg.norm(path[-80:] - best, axis=1).mean()
+    assert late < 0.05 < early
+    X_1 = np.column_stack([np.ones(80), X])
+    steps = np.diff(path[:81], axis=0)
+    moved = [
+        int(np.argmax(np.abs(X_1 @ s) / (X_1**2).sum(axis=1) ** 0.5))
+        for s in steps
+    ]
+    assert sorted(moved) == list(range(80))
+    again = logistic.stochastic_ascent(X, t, eta=0.5, epochs=60, seed=1)
+    assert np.array_equal(path, again)
+
+
+def test_one_example_pulls_as_much_as_its_share_of_the_gradient():
+    X, t, rng = problem((7, 2, 9))
+    w = rng.standard_normal(3)
+    total = sum(
+        logistic.likelihood_gradient(w, X[n : n + 1], t[n : n + 1])
+        for n in range(7)
+    )
+    assert_allclose(total, logistic.likelihood_gradient(w, X, t))
+
+
+# K classes
+
+
+@given(st.integers(1, 5), st.integers(2, 6), st.floats(-800, 800))
+def test_softmax_is_scipys_and_ignores_a_common_shift(N, K, shift):
+    F = 5 * np.random.default_rng(N * K).standard_normal((N, K))
+    P = softmax.softmax(F + shift)
+    assert_allclose(P, scipy_softmax(F, axis=1), rtol=1e-9)
+    assert_allclose(P.sum(axis=1), 1)
+
+
+@given(sizes)
+def test_softmax_likelihood_and_gradient_are_loops_and_differences(sizes):
+    X, t, rng = problem(sizes, K=3)
+    W = rng.standard_normal((X.shape[1] + 1, 3))
+    total = 0.0
+    for x, label in zip(X, t, strict=True):
+        f = [W[0, k] + W[1:, k] @ x for k in range(3)]
+        total += f[label] - np.log(np.sum(np.exp(f)))
+    assert_allclose(softmax.log_likelihood(W, X, t), total)
+    slope = differences(lambda W: softmax.log_likelihood(W, X, t), W)
+    G = softmax.gradient(W, X, t)
+    assert_allclose(G.ravel(), slope, atol=1e-7)
+    assert_allclose(G.sum(axis=1), 0, atol=1e-12)
+
+
+@given(sizes, lams)
+def test_two_classes_by_softmax_are_the_sigmoid(sizes, lam):
+    """w = w₁ - w₀; halves of w cost λ‖w‖²/4, so λ must be doubled."""
+    X, t, _ = problem(sizes)
+    W = softmax.fit(X, (t > 0).astype(int), 2 * lam).w
+    assert_allclose(W.sum(axis=1), 0, atol=1e-7)
+    w = logistic.fit(X, t, lam).w
+    assert_allclose(W[:, 1] - W[:, 0], w, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1, 3.0])
+@pytest.mark.parametrize("K", [3, 5])
+def test_softmax_fit_is_scikit_learns(lam, K):
+    X, t = overlapping(N=120, D=2, seed=K, K=K)
+    theirs = LogisticRegression(
+        C=1 / lam if lam else np.inf, solver="newton-cholesky", tol=1e-12
+    ).fit(X, t)
+    found = softmax.fit(X, t, lam)
+    W = np.vstack([theirs.intercept_, theirs.coef_.T])
+    W -= W.mean(axis=1, keepdims=True)
+    assert_allclose(found.w, W, rtol=1e-6, atol=1e-8)
+    assert_allclose(
+        found.objectives[-1],
+        lam / 2 * (W[1:] ** 2).sum() - softmax.log_likelihood(W, X, t),
+        rtol=1e-12,
+    )
+    assert found.gradient_norm < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("x", "t", "strict"),
+    [
+        ([0, 1, 2, 3, 4, 5], [0, 0, 1, 1, 2, 2], 6),
+        ([0, 1, 1, 2, 3, 4], [0, 0, 1, 1, 2, 2], 6),  # 0 and 1 touch
+        ([0, 1, 1, 2, 0.5, 1.7], [0, 0, 1, 1, 2, 2], 0),  # 2 mixes with both
+        ([0, 2, 1, 3, 0.5, 2.5], [0, 0, 1, 1, 2, 2], 0),
+    ],
+)
+def test_softmax_separable_or_not(x, t, strict):
+    X = np.array(x)[:, None]
+    found = softmax.separation(X, t)
+    assert found.strict == strict
+    if strict:
+        with pytest.raises(ValueError, match="has no maximiser"):
+            softmax.fit(X, t)
+    else:
+        softmax.fit(X, t)
+    F = found.w[0] + X @ found.w[1:]
+    own = F[np.arange(len(t)), t]
+    assert np.all(own >= F.max(axis=1) - 1e-6 * (1 + np.abs(F).max()))
+
+
+# bad input
+
+
+X4 = np.array([[0.0], [1.0], [2.0], [3.0]])
+T4 = np.array([-1.0, 1.0, -1.0, 1.0])
+WIDE = np.column_stack([X4, np.full(4, 7.0)])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: logistic.fit(X4, [1, 1, 1, 1]),
+            r"t must contain both -1 and \+1, got only \+1",
+        ),
+        (
+            lambda: logistic.fit(X4, [0, 1, 0, 1]),
+            r"t must be -1 or \+1, got 0",
+        ),
+        (
+            lambda: logistic.fit(WIDE, T4),
+            r"linearly dependent, got 0 and rank 2 of 3: column 1 is constant",
+        ),
+        (
+            lambda: logistic.fit(np.hstack([X4, 2 * X4]), T4),
+            r"linearly dependent, got 0 and rank 2 of 3$",
+        ),
+        (
+            lambda: logistic.fit([[0.0], [np.nan], [2.0], [3.0]], T4),
+            "X must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: logistic.fit(X4, T4[:3]),
+            "t must have length 4, got 3",
+        ),
+        (
+            lambda: logistic.fit(X4[:, 0], T4),
+            "X must be two-dimensional",
+        ),
+        (
+            lambda: logistic.fit(X4, T4, lam=-1.0),
+            "lam must be >= 0, got -1.0",
+        ),
+        (
+            lambda: logistic.fit(X4, T4, tolerance=0.0),
+            "tolerance must be > 0, got 0",
+        ),
+        (
+            lambda: logistic.log_likelihood([1.0], X4, T4),
+            "w must have length 2, got 1",
+        ),
+        (
+            lambda: logistic.gradient_ascent(X4, T4, eta=0.0, steps=3),
+            "eta must be > 0, got 0",
+        ),
+        (
+            lambda: logistic.gradient_ascent(X4, T4, eta=1.0, steps=0),
+            "steps must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: logistic.stochastic_ascent(X4, T4, 1.0, 0, seed=0),
+            "epochs must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: logistic.stochastic_ascent(X4, T4 + 1, 1.0, 1, seed=0),
+            r"t must be -1 or \+1, got 0",
+        ),
+        (
+            lambda: softmax.fit(X4, [0, 1, 0, 3]),
+            "t must use every class label from 0 to K - 1, got 3 but no 2",
+        ),
+        (
+            lambda: softmax.fit(X4, [0, 0, 0, 0]),
+            "t must contain at least two classes, got only 0",
+        ),
+        (
+            lambda: softmax.fit(X4, T4),
+            r"t must hold class labels 0, 1, .*, got -1; write \(t \+ 1\) / 2",
+        ),
+        (
+            lambda: softmax.fit(X4, [0, 1, 0.5, 0]),
+            "t must hold class labels 0, 1, .*, got 0.5",
+        ),
+        (
+            lambda: softmax.fit(WIDE, [0, 1, 0, 1]),
+            "column 1 is constant",
+        ),
+        (
+            lambda: softmax.log_likelihood(np.ones((3, 2)), X4, [0, 1, 0, 1]),
+            "W must have a row for the bias and one per feature, 2 rows, "
+            "got 3",
+        ),
+        (
+            lambda: softmax.gradient(np.ones((2, 2)), X4, [0, 1, 2, 1]),
+            "t must be whole numbers from 0 to 1, got 2",
+        ),
+        (lambda: softmax.softmax([1.0, 2.0]), "F must be two-dimensional"),
+    ],
+)
+def test_bad_input_names_argument_expectation_and_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_constant_feature_gets_no_weight_under_a_penalty():
+    assert_allclose(logistic.fit(WIDE, T4, lam=0.1).w[2], 0, atol=1e-9)
+
+
+def test_no_convergence_raises_with_the_gain_still_promised():
+    with pytest.raises(RuntimeError, match=r"fit promised itself .* in 1 it"):
+        logistic.fit(X4, T4, max_iterations=1)
+
+
+def test_inputs_are_left_alone():
+    X, t = overlapping()
+    before = X.copy(), t.copy()
+    logistic.fit(X, t)
+    logistic.separation(X, t)
+    assert np.array_equal(X, before[0]) and np.array_equal(t, before[1])

@@ -1,0 +1,224 @@
+"""One against the rest, one against one, votes and ties."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.linear_model import Perceptron, RidgeClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+
+from kernelbook import discriminant, multiclass, perceptron, toydata
+
+seeds = st.integers(0, 10**6)
+CENTRES = [[0.0, 0.0], [2.0, 1.0], [0.0, 2.0], [-2.0, 1.0]]
+
+
+def least_squares(X, t):
+    w = discriminant.least_squares_weights(X, t)
+    return multiclass.linear_score(w[1:], w[0])
+
+
+def least_squares_oracle():
+    """On labels -1 and +1 a ridge of zero is the least-squares classifier."""
+    return RidgeClassifier(alpha=0.0, solver="svd")
+
+
+def data(seed=0, N=60):
+    X, labels = toydata.blobs(CENTRES, N, spread=1.0, seed=seed)
+    rng = np.random.default_rng(seed + 1)
+    return X, labels, 3 * rng.standard_normal((300, 2))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_vs_rest_scores_and_classes_are_scikit_learns(seed):
+    X, labels, Z = data(seed)
+    ours = multiclass.one_vs_rest(least_squares, X, labels, K=4)
+    theirs = OneVsRestClassifier(least_squares_oracle()).fit(X, labels)
+    F = ours.scores(Z)
+    assert_allclose(F, theirs.decision_function(Z), atol=1e-10)
+    assert np.array_equal(discriminant.classify(F), theirs.predict(Z))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_vs_one_scores_and_classes_are_scikit_learns(seed):
+    X, labels, Z = data(seed)
+    ours = multiclass.one_vs_one(least_squares, X, labels, K=4)
+    theirs = OneVsOneClassifier(least_squares_oracle()).fit(X, labels)
+    F = ours.scores(Z)
+    # scikit-learn's score of a pair is positive for the second class
+    pairwise = [-e.decision_function(Z) for e in theirs.estimators_]
+    assert_allclose(F, np.column_stack(pairwise), atol=1e-10)
+    assert np.array_equal(multiclass.classify_votes(F, 4), theirs.predict(Z))
+
+
+def test_ties_are_broken_as_in_scikit_learn():
+    X, labels, Z = data(1)
+
+    def clumsy(X, t):
+        run = perceptron.affine_perceptron(X, t, max_epochs=3)
+        return multiclass.linear_score(run.w, run.b)
+
+    F = multiclass.one_vs_one(clumsy, X, labels, K=4).scores(Z)
+    binary = Perceptron(shuffle=False, tol=None, max_iter=3)
+    theirs = OneVsOneClassifier(binary).fit(X, labels)
+    assert np.array_equal(multiclass.classify_votes(F, 4), theirs.predict(Z))
+    tied = multiclass.winners(multiclass.votes(F, 4)).sum(axis=1) > 1
+    first = discriminant.classify(multiclass.votes(F, 4))
+    assert tied.sum() > 5
+    assert np.any(first[tied] != theirs.predict(Z)[tied])
+
+
+def test_one_vs_rest_perceptrons_are_scikit_learns_when_separable():
+    X, labels = toydata.blobs(
+        [[0.0, 9.0], [8.0, -5.0], [-8.0, -5.0]], 30, spread=1.0, seed=2
+    )
+
+    def fit(X, t):
+        run = perceptron.affine_perceptron(X, t, 500)
+        assert run.converged
+        return multiclass.linear_score(run.w, run.b)
+
+    ours = multiclass.one_vs_rest(fit, X, labels, K=3)
+    binary = Perceptron(shuffle=False, tol=None, max_iter=500)
+    theirs = OneVsRestClassifier(binary).fit(X, labels)
+    assert_allclose(ours.scores(X), theirs.decision_function(X), atol=1e-9)
+
+
+def test_one_vs_rest_of_least_squares_is_the_one_hot_classifier():
+    X, labels, Z = data(5)
+    ovr = multiclass.one_vs_rest(least_squares, X, labels, K=4).scores(Z)
+    W = discriminant.least_squares(X, labels, K=4)
+    # targets -1/+1 are twice the targets 0/1, minus one
+    assert_allclose(ovr, 2 * discriminant.scores(W, Z) - 1, atol=1e-10)
+
+
+@pytest.mark.parametrize("K", [2, 3, 4, 10])
+def test_number_of_classifiers(K):
+    trained = []
+
+    def fit(X, t):
+        trained.append(len(t))
+        assert set(t) == {-1.0, 1.0}
+        return lambda Z: np.zeros(len(Z))
+
+    X, labels = np.arange(3.0 * K)[:, None], np.arange(3 * K) % K
+    multiclass.one_vs_rest(fit, X, labels, K)
+    assert trained == [3 * K] * K
+    trained.clear()
+    multiclass.one_vs_one(fit, X, labels, K)
+    assert trained == [6] * (K * (K - 1) // 2)
+    assert len(multiclass.pairs(K)) == len(trained)
+    unordered = {frozenset(p) for p in product(range(K), repeat=2)}
+    assert len(multiclass.pairs(K)) == len(unordered) - K
+
+
+@given(seeds)
+def test_votes_are_the_double_sum_with_antisymmetric_scores(seed):
+    K = 5
+    F = np.random.default_rng(seed).integers(-2, 3, (7, 10)).astype(float)
+    full = np.zeros((7, K, K))
+    for p, (k, j) in enumerate(multiclass.pairs(K)):
+        full[:, k, j], full[:, j, k] = F[:, p], -F[:, p]
+    v = multiclass.votes(F, K)
+    assert np.array_equal(v, (full > 0).sum(axis=2))
+    assert np.array_equal(v.sum(axis=1), (F != 0).sum(axis=1))
+    assert_allclose(multiclass.total_scores(F, K), full.sum(axis=2))
+    assert_allclose(multiclass.total_scores(F, K).sum(axis=1), 0)
+
+
+@given(seeds)
+def test_class_of_votes_is_among_the_winners_and_best_of_them(seed):
+    F = np.random.default_rng(seed).standard_normal((20, 6))
+    labels = multiclass.classify_votes(F, 4)
+    v, s = multiclass.votes(F, 4), multiclass.total_scores(F, 4)
+    for n, k in enumerate(labels):
+        best = max((v[n, j], s[n, j]) for j in range(4))
+        assert (v[n, k], s[n, k]) == best
+        assert multiclass.winners(v)[n, k]
+
+
+def test_a_cycle_of_three_is_a_tie_of_three():
+    v = multiclass.votes([[1.0, -1.0, 1.0]], K=3)  # 0 > 1 > 2 > 0
+    assert np.array_equal(v, [[1, 1, 1]])
+    assert multiclass.winners(v).all()
+
+
+def test_pairwise_scores_from_one_linear_argmax_never_tie():
+    rng = np.random.default_rng(8)
+    W, Z = rng.standard_normal((3, 5)), rng.standard_normal((400, 2))
+    F = discriminant.scores(W, Z)
+    differences = np.column_stack(
+        [F[:, k] - F[:, j] for k, j in multiclass.pairs(5)]
+    )
+    v = multiclass.votes(differences, 5)
+    assert np.array_equal(np.sort(v, axis=1), np.tile(np.arange(5), (400, 1)))
+    assert np.array_equal(
+        multiclass.classify_votes(differences, 5), discriminant.classify(F)
+    )
+
+
+X3 = np.eye(3)
+
+
+def zero(X, t):
+    return lambda Z: np.zeros(len(Z))
+
+
+def too_short(X, t):
+    return lambda Z: np.zeros(1)
+
+
+def nan(X, t):
+    return lambda Z: np.full(len(Z), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: multiclass.one_vs_rest(zero, X3, [0, 1, 1], K=3),
+            "labels must contain every class from 0 to 2, got none of class 2",
+        ),
+        (
+            lambda: multiclass.one_vs_one(zero, X3, [0, 0, 0], K=2),
+            "labels must contain every class from 0 to 1, got none of class 1",
+        ),
+        (
+            lambda: multiclass.one_vs_one(zero, X3, [1, 2, 3], K=3),
+            "labels must be whole numbers from 0 to 2, got 3",
+        ),
+        (
+            lambda: multiclass.one_vs_one(zero, X3, [0, 1], K=2),
+            "labels must have length 3, got 2",
+        ),
+        (
+            lambda: multiclass.one_vs_rest(zero, X3 * np.nan, [0, 1, 2], K=3),
+            "X must be finite",
+        ),
+        (
+            lambda: multiclass.one_vs_rest(
+                too_short, X3, [0, 1, 2], K=3
+            ).scores(X3),
+            "values of a score function must have length 3, got 1",
+        ),
+        (
+            lambda: multiclass.one_vs_one(nan, X3, [0, 1, 2], K=3).scores(X3),
+            "values of a score function must be finite",
+        ),
+        (
+            lambda: multiclass.votes(np.ones((2, 4)), K=3),
+            r"F must have K\(K-1\)/2 = 3 columns for K = 3, got shape \(2, 4",
+        ),
+        (lambda: multiclass.pairs(1), "K must be a whole number >= 2, got 1"),
+        (
+            lambda: multiclass.linear_score([[1.0]], 0.0),
+            "w must be one-dimensional",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
