@@ -310,11 +310,11 @@ def orthogonal():
 
     The weights are the sum of the t_n (1, x_n) of the others.
     """
-    t = np.array([1.0, 1.0, 1.0, -1.0])
+    t = np.array([-1.0, -1.0, -1.0, 1.0])
     b, *w = t @ hadamard(4)
     w = np.array(w)
-    X = np.insert(hadamard(4)[:, 1:].astype(float), 3, 0.45 * w, axis=0)
-    t = np.insert(t, 3, 1.0)
+    X = np.insert(hadamard(4)[:, 1:].astype(float), 3, -0.45 * w, axis=0)
+    t = np.insert(t, 3, -1.0)
     return SimpleNamespace(N=5, X=X, t=t, w=w, b=float(b), new=X)
 
 
