@@ -350,6 +350,8 @@ def _(rng):
         return multiclass.classify_votes(discriminant.scores(W, [x]), p.K)[0]
 
     def score(k, j):
+        if k == j:
+            return lambda x: 0.0
         place, sign = pairs.index((min(k, j), max(k, j))), np.sign(j - k)
         return lambda x: sign * discriminant.scores(W, [x])[0, place]
 
