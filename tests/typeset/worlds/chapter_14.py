@@ -13,7 +13,9 @@ from typeset.worlds.common import bindings, ridge_problem
 
 from kernelbook import duality
 
-M, I, J = 5, 3, 2  # variables, inequalities (the second is slack), equalities
+M = 5  # variables
+I = 3  # inequalities; the second is slack  # noqa: E741
+J = 2  # equalities
 
 
 @cache
