@@ -80,33 +80,22 @@ def problem(rng):
     }
 
 
+def beside(s, *moves):
+    """The optimum, moved so that each constraint changes by its ``move``."""
+    return s.w + np.linalg.solve(np.vstack([s.qp.G, s.qp.A]), moves)
+
+
 def feasible(s, rng):
     """A point inside the constraints, some way from the optimum."""
-    inwards = np.linalg.lstsq(
-        np.vstack([s.qp.A, s.qp.G]), [0] * J + [-0.3, -0.5, -0.2], rcond=None
-    )[0]
-    return s.w + rng.uniform(0.3, 1.0) * inwards
+    return beside(s, *rng.uniform(-0.5, -0.1, size=I), 0, 0)
 
 
 def points(s, rng):
     """The optimum, feasible points, and points that break one constraint."""
     found = [s.w, *(feasible(s, rng) for _ in range(3))]
-    for rows, right in ((s.qp.G, s.qp.h), (s.qp.A, s.qp.b)):
-        for n in range(len(rows)):
-            others = np.vstack([np.delete(rows, n, 0), s.qp.A, s.qp.G])
-            away = null_space(others[np.abs(others - rows[n]).max(1) > 0])
-            found += [s.w + away[:, 0] * c for c in (-0.3, 0.3)]
-            found.append(optimum_without(s.qp, rows[n], right[n]))
+    for step in (0.05, -0.05, 1.0):
+        found += [beside(s, *move) for move in step * np.eye(I + J)]
     return [{r"\mathbf w": w} for w in found]
-
-
-def optimum_without(qp, row, limit):
-    """Where the objective would go if one constraint were moved."""
-    G, A = (part[np.abs(part - row).max(1) > 0] for part in (qp.G, qp.A))
-    rows = np.vstack([G, A, row])
-    tight = rows @ optimum(qp)
-    tight[-1] = limit + 0.4
-    return lowest_on(qp.P, qp.q, rows, tight)
 
 
 def prices(s, rng, far=1e4):
