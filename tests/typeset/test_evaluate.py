@@ -192,6 +192,16 @@ def test_constraints_hold_for_every_index():
     problem = rf"c = \inf_{{\mathbf w}} \{{ {norm} : g_i(\mathbf w) \le 0"
     check(problem + r",\ i = 1, \dots, I \}", world)
     check(problem + r"\}", world)
+    with pytest.raises(Disagreement, match="i runs over"):
+        check(problem + r",\ i = 2, \dots, I \}", world)
+
+
+def test_an_arrow_assigns_to_the_symbol_on_its_left():
+    check(r"b \leftarrow b + 1", {r"\leftarrow": 6.0})
+    world = {r"\leftarrow": {"b": 6.0}, "c": 7.0}
+    check(r"b \leftarrow b + 1", world)
+    with pytest.raises(Disagreement):
+        check(r"c \leftarrow b + 1", world)
 
 
 def test_optima_with_conditions_below():
