@@ -183,7 +183,8 @@ A *{term}`Gram matrix`* of {term}`kernels <kernel>`.
 """
     assert translate(source) == (
         "$$\na = 1 \\tag{6.8}\n$$\n\nSee (6.8), *NOTATION*, Bishop (2006) and "
-        "the section here.\n\nA *Gram matrix* of kernels.\n\n### Exercise: Name"
+        "the section here.\n\nA *Gram matrix* of kernels.\n\n"
+        "### Exercise: Name"
     )
     with pytest.raises(ValueError, match="no equation is labelled eq-none"):
         translate("{eq}`eq-none`")
