@@ -37,6 +37,7 @@ LISTING = re.compile(
     r"^```\{literalinclude\} \.\./kernelbook/(\w+)\.py\n:pyobject: (\w+)"
 )
 ROLES = {"equation": "eq", "theorem": "prf:ref"}
+calls = cache(calls)  # a cell belongs to several places
 
 
 def listings(text):
@@ -49,6 +50,7 @@ def listings(text):
             yield f"{found[1]}.{found[2]}", section
 
 
+@cache
 def named(source):
     """Everything like ``module.name`` that a cell names, called or not."""
     return {
