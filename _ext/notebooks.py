@@ -77,6 +77,7 @@ class Translation:
             ("prf:theorem", self.theorem),
             ("prf:[a-z]+", self.proof),
             ("list-table", lambda match: options(match["body"])[1]),
+            ("index", lambda match: ""),
         ]:
             text = directive(name).sub(rule, text)
         text = re.sub(
@@ -141,6 +142,8 @@ class Translation:
             return f"({'; '.join(f'{who}, {year}' for who, year in people)})"
         if name in ("ref", "numref", "prf:ref"):
             return words or self.target(label)
+        if name in ("term", "zh"):
+            return words or content
         return words or f"`{content}`"
 
 

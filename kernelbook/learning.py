@@ -28,7 +28,7 @@ from kernelbook.kernels import Kernel
 
 Derivatives = tuple[FloatArray, dict[str, FloatArray]]  # K, {p: ∂K/∂ln p}
 
-PATIENCE = 5.0  # seconds of computing before learn reports its progress
+PATIENCE = 10.0  # seconds of computing before learn reports its progress
 RANGE = 1e6  # how far, as a factor, learn goes from the values given
 FIXED = {"nu"}  # numbers in a kernel that are no continuous parameters
 

@@ -77,7 +77,7 @@ def gradient(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> FloatArray:
 
     Returns
     -------
-    G : (D+1, K), whose columns sum to zero
+    G : (D+1, K), whose K columns add up to the zero vector
 
     Examples
     --------

@@ -20,6 +20,8 @@ pytestmark = pytest.mark.browser
             "14_lagrangian_duality.html#equation-eq-weak-duality",
         ),
         ("svm dual", "16_svm_dual.html#equation-eq-svm-dual"),
+        ("kernel trick", "glossary.html#term-kernel-trick"),
+        ("核技巧", "glossary.html#term-kernel-trick"),
     ],
 )
 def test_search_finds(visit, query, where):

@@ -172,13 +172,19 @@ a = 1
 
 See {eq}`eq-6-8`, {doc}`notation`, {cite:t}`bishop2006` and {ref}`here`.
 
+```{index} Gram matrix
+```
+
+A *{term}`Gram matrix`* of {term}`kernels <kernel>`.
+
 ```{exercise-start} Name
 :label: ex-name
 ```
 """
     assert translate(source) == (
         "$$\na = 1 \\tag{6.8}\n$$\n\nSee (6.8), *NOTATION*, Bishop (2006) and "
-        "the section here.\n\n### Exercise: Name"
+        "the section here.\n\nA *Gram matrix* of kernels.\n\n"
+        "### Exercise: Name"
     )
     with pytest.raises(ValueError, match="no equation is labelled eq-none"):
         translate("{eq}`eq-none`")

@@ -365,7 +365,7 @@ def test_progress_is_shown_on_stderr_when_it_takes_long(monkeypatch, capsys):
     X, t = wave(10, 5)
     learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
     assert capsys.readouterr() == ("", "")
-    ticks = count(time.process_time(), 3)
+    ticks = count(time.process_time(), 11)
     monkeypatch.setattr(time, "process_time", lambda: next(ticks))
     learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
     out, err = capsys.readouterr()

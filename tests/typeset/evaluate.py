@@ -26,6 +26,7 @@ from typeset.latex import (
     text,
 )
 from typeset.trees import (
+    apart,
     as_group,
     bound_by,
     conditions_of,
@@ -49,7 +50,6 @@ from typeset.trees import (
     product_of,
     replaced,
     with_conditions,
-    without_domains,
 )
 from typeset.values import (
     DEFAULTS,
@@ -674,7 +674,9 @@ class Evaluator:
             scopes = self.runs(sub, None, node)
         if body.kind == "group" and ":" in body.parts[1]:
             place = body.parts[1].index(":") + 1
-            inside = without_domains(body.parts[2][place:])
+            inside, domains = apart(body.parts[2][place:])
+            for domain in domains:
+                self.check_domain(domain)
             conditions = (*conditions, *inside)
             (body,) = body.parts[2][:place]
         scopes = [s for s in scopes if self.admits(s, conditions)]
@@ -817,6 +819,8 @@ class Evaluator:
             if link in ("subject to", "such that", "s.t."):
                 conditions, statements = statements[i:], statements[:i]
                 break
+        for condition in filter(is_domain, conditions):
+            self.check_domain(condition)
         conditions = tuple(c for c in conditions if not is_domain(c))
         for statement in statements:
             if conditions and has_optimum(statement):
@@ -828,7 +832,7 @@ class Evaluator:
         free = [
             name
             for name in sorted(free_symbols(statement))
-            if isinstance(self.find(name), range | Each)
+            if self.runs_freely(name)
         ]
         if is_domain(statement):
             return self.check_domain(statement)
@@ -846,6 +850,12 @@ class Evaluator:
                     where = f" (at {where})" if where else ""
                     raise Disagreement(f"{error}{where}") from None
         return None
+
+    def runs_freely(self, name):
+        """Whether a symbol has several values; what is Of another has one."""
+        if not any(name in scope for scope in self.scopes):
+            return isinstance(self.world.get(name), range | Each)
+        return isinstance(self.find(name), range | Each)
 
     def check_domain(self, statement):
         """``j = 0, 1, \\dots, M-1``: the symbol runs over just these."""
@@ -898,10 +908,11 @@ class Evaluator:
         return None
 
     def side(self, node, op):
-        if op == r"\leftarrow" and self.knows(op):
-            return (
-                inward(self.find(op)) if node.kind == "symbol" else self(node)
-            )
+        if op == r"\leftarrow" and self.knows(op) and node.kind == "symbol":
+            new = self.find(op)
+            if isinstance(new, dict):
+                new = keyed(new).get(text(node), self.find(text(node)))
+            return inward(new)
         return self(node)
 
     def compare(self, op, a, b, left, right):

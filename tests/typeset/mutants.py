@@ -212,8 +212,9 @@ class _Kinds:
             ops, (variable, low) = sub.parts
             late = Node("relation", (ops, (variable, _more(low))))
             yield "index", Node("big", (name, late, sup, body), node.column)
-        early = Node("sub", (sup, ONE))
-        yield "index", Node("big", (name, sub, early, body), node.column)
+        if text(sup) != r"\infty":
+            early = Node("sub", (sup, ONE))
+            yield "index", Node("big", (name, sub, early, body), node.column)
 
     def scalar(self, node):
         """Forget a scalar factor: λ, β, C, 1/N."""

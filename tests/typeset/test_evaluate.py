@@ -192,6 +192,16 @@ def test_constraints_hold_for_every_index():
     problem = rf"c = \inf_{{\mathbf w}} \{{ {norm} : g_i(\mathbf w) \le 0"
     check(problem + r",\ i = 1, \dots, I \}", world)
     check(problem + r"\}", world)
+    with pytest.raises(Disagreement, match="i runs over"):
+        check(problem + r",\ i = 2, \dots, I \}", world)
+
+
+def test_an_arrow_assigns_to_the_symbol_on_its_left():
+    check(r"b \leftarrow b + 1", {r"\leftarrow": 6.0})
+    world = {r"\leftarrow": {"b": 6.0}, "c": 7.0}
+    check(r"b \leftarrow b + 1", world)
+    with pytest.raises(Disagreement):
+        check(r"c \leftarrow b + 1", world)
 
 
 def test_optima_with_conditions_below():
@@ -242,6 +252,13 @@ def test_what_depends_on_a_symbol_follows_it():
     world = {"p": 3.0, r"\mathbf C": Of("p", lambda p: np.diag([p, p**2]))}
     slope = value(r"\frac{\partial \mathbf C}{\partial p}", **world)
     np.testing.assert_allclose(slope, np.diag([1, 6]), atol=1e-9)
+
+
+def test_what_depends_on_a_free_index_follows_it():
+    world = {"m": range(1, 4), "c": Of("m", lambda m: 10.0 * m)}
+    check("c = t_m", world)
+    with pytest.raises(Disagreement):
+        check("c = t_m + m", world)
 
 
 def test_probabilities_may_ask_what_is_given():

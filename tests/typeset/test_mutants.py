@@ -2,7 +2,8 @@
 
 import pytest
 from typeset.book import equations
-from typeset.mutants import explained, judged
+from typeset.latex import parse
+from typeset.mutants import explained, judged, mutants
 from typeset.worlds import load
 
 EXECUTED = [e for e in equations() if e.label in load()]
@@ -24,6 +25,15 @@ def test_mutants_are_rejected_or_explained(equation):
 def _lines(mutants):
     """As they would stand in survivors/chapter_NN.yml."""
     return "".join(f"\n  '{mutant}':" for mutant in mutants)
+
+
+def test_a_series_without_end_cannot_end_one_early():
+    def ends(latex):
+        names = [name for name, _ in mutants(parse(latex), {})]
+        return [name for name in names if "- 1}" in name]
+
+    assert len(ends(r"\sum_{j=1}^{M} a_j = b")) == 1
+    assert not ends(r"\sum_{j=1}^{\infty} a_j = b")
 
 
 def test_explanations_belong_to_equations_and_say_equivalent_or_weak():

@@ -232,13 +232,16 @@ def domain_of(statement):
     return None
 
 
-def without_domains(items):
-    """Conditions, less the ``i = 1, \\dots, I`` that say for which i."""
-    kept = list(items)
+def apart(items):
+    """Conditions, and the ``i = 1, \\dots, I`` that say for which i."""
+    kept, domains = list(items), []
     places = [i for i, item in enumerate(kept) if item.kind == "dots"]
     for place in reversed(places):
-        del kept[place - 1 : place + 2]
-    return tuple(kept)
+        span = slice(place - 1, place + 2)
+        said = ("(", (",", ","), tuple(kept[span]))
+        domains.append(Node("group", said, kept[place].column))
+        del kept[span]
+    return tuple(kept), domains
 
 
 def has_optimum(node):

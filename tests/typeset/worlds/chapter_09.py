@@ -11,7 +11,7 @@ from kernelbook import gp, kernels, learning
 
 def problem(rng, N=5, D=2):
     """A small data set, a kernel with one parameter p, and the model."""
-    X, t = rng.standard_normal((N, D)), rng.standard_normal(N)
+    X, t = rng.uniform(-1, 1, size=(N, D)), rng.standard_normal(N)
     p, beta = rng.uniform(0.3, 1.5), rng.uniform(0.8, 3.0)
 
     def k(p):

@@ -275,7 +275,7 @@ def _(rng):
         mixed = [phi(w * h[0]) for phi in ACTIVATIONS]
         return Sample((Lambda * np.transpose(mixed)).sum(axis=1))
 
-    grid, step = np.linspace(-2.5, 5.0, 31), 7.5 / 30
+    grid = np.arange(-1.5, 3.6, 0.5)  # finer than the densities are narrow
     return {
         "P": 3,
         "i": 2,
@@ -291,6 +291,6 @@ def _(rng):
             "m",
             lambda lam, m: norm.pdf(lam, means[int(m) - 1], 0.5),
         ),
-        r"d\mathbf w_i^{(l)}": (grid[:, None], np.full(31, step)),
-        r"d\lambda_i^{(l,m)}": (grid, np.full(31, step)),
+        r"d\mathbf w_i^{(l)}": (grid[:, None], np.full(len(grid), 0.5)),
+        r"d\lambda_i^{(l,m)}": (grid, np.full(len(grid), 0.5)),
     }
