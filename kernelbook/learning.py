@@ -634,8 +634,8 @@ def _tiles(N: int) -> Iterator[tuple[slice, slice]]:
     """Some rows and columns at a time, from the diagonal on."""
     for start in range(0, N, 64):
         rows = slice(start, min(start + 64, N))
-        for first in range(start, N, 256):
-            yield rows, slice(first, min(first + 256, N))
+        for first in range(start, N, 192):
+            yield rows, slice(first, min(first + 192, N))
 
 
 def _half_weights(
