@@ -75,11 +75,10 @@ class Chapter(IPyNbFile):
             yield Guard.from_parent(self, name="record", law=record_is_fresh)
         yield Guard.from_parent(self, name="checks", law=has_checks)
         for number, cell in enumerate(self.code):
-            tags = cell.metadata.get("tags", [])
             options = {
                 "skip": False,
                 "check": True,
-                "check_exception": "raises-exception" in tags,
+                "check_exception": False,
             }
             yield Cell.from_parent(
                 self,
