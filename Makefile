@@ -38,7 +38,7 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints.txt uv
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python \
-	  --constraint constraints.txt --editable '.[test,lab]'
+	  --constraint constraints.txt --editable '.[test]'
 	@touch $@
 
 # Chapters are run and validated first; the pages then show those very outputs.
@@ -61,9 +61,17 @@ serve: book
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
+# JupyterLab comes with the first `make lab`: with its packages around, every
+# start of pytest and of the build takes seconds longer.
+LAB := $(VENV)/lab
+$(LAB): $(READY)
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python \
+	  --constraint constraints.txt --editable '.[test,lab]'
+	@touch $@
+
 # A double click on a chapter opens it as a notebook; your own settings stay.
 lab: export JUPYTER_CONFIG_DIR := $(CURDIR)/$(VENV)/jupyter
-lab: $(READY)
+lab: $(LAB)
 	@$(BIN)/jupytext-config set-default-viewer markdown myst
 	@$(BIN)/jupyter lab --notebook-dir chapters
 
