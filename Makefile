@@ -37,18 +37,24 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --constraint constraints.txt uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python \
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python \
 	  --constraint constraints.txt --editable '.[test]'
 	@touch $@
 
 # Chapters are run and validated first; the pages then show those very outputs.
-book: $(READY)
+VALIDATED := _build/validated
+$(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
+  kernelbook $(wildcard chapters/*.md kernelbook/*.* tests/expected/*)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --reuse-validated
+	@touch $@
+
+book: $(VALIDATED)
 	@$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet .
 	@echo "The book is at $(CURDIR)/$(PAGES)"
 
 test: $(READY) lint
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser"
+	@touch $(VALIDATED)
 	@$(MAKE) --no-print-directory book
 	@$(BIN)/python -m pytest -q -n 2 -m browser tests
 
@@ -65,7 +71,7 @@ serve: book
 # start of pytest and of the build takes seconds longer.
 LAB := $(VENV)/lab
 $(LAB): $(READY)
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python \
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python \
 	  --constraint constraints.txt --editable '.[test,lab]'
 	@touch $@
 

@@ -17,6 +17,7 @@ is called 8 also while a chapter before it is still being written.
 """
 
 import re
+from copy import deepcopy
 from itertools import count
 
 from docutils import nodes
@@ -34,6 +35,21 @@ def letters(index):
     """0, 1, ..., 25, 26 -> a, b, ..., z, aa."""
     prefix = letters(index // 26 - 1) if index >= 26 else ""
     return prefix + chr(ord("a") + index % 26)
+
+
+def recall_sphinx_numbers(app, env):
+    """Sphinx compares its numbers with its own of the last build, not ours.
+
+    Otherwise it would write every chapter again in every build.
+    """
+    if hasattr(env, "sphinx_numbers"):
+        env.toc_secnumbers, env.toc_fignumbers = env.sphinx_numbers
+    return []
+
+
+def remember_sphinx_numbers(app, env):
+    env.sphinx_numbers = deepcopy((env.toc_secnumbers, env.toc_fignumbers))
+    return []
 
 
 def number_chapters(app, env):
@@ -64,8 +80,18 @@ def number_equations(app, env):
     return []
 
 
+def write_all_if_renumbered(app, env):
+    """Any page may cite a number that has changed."""
+    before = getattr(env, "our_numbers", None)
+    env.our_numbers = deepcopy((env.toc_secnumbers, env.toc_fignumbers))
+    return [] if before == env.our_numbers else sorted(env.found_docs)
+
+
 def setup(app):
-    # After Sphinx's own collector (priority 500) has numbered everything.
+    # Sphinx's own collector (priority 500) numbers everything; then we do.
+    app.connect("env-get-updated", recall_sphinx_numbers, priority=1)
+    app.connect("env-get-updated", remember_sphinx_numbers, priority=700)
     app.connect("env-get-updated", number_chapters, priority=800)
     app.connect("env-get-updated", number_equations, priority=900)
+    app.connect("env-get-updated", write_all_if_renumbered, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -131,8 +131,7 @@ def offer(app, pagename, templatename, context, doctree):
     context["body"] += f'<footer class="take-away">{shown}</footer>'
 
 
-def translation(app, docname):
-    env = app.env
+def translation(env):
     equations = {
         key.removeprefix("equation-"): ".".join(map(str, number))
         for numbers in env.toc_fignumbers.values()
@@ -165,10 +164,18 @@ def translation(app, docname):
     )
 
 
+def is_older(made, page):
+    return not made.exists() or made.stat().st_mtime < page.stat().st_mtime
+
+
 def write_notebooks(app, folder):
+    """A notebook for each chapter whose page this build has written."""
     url, _ = repository(app.config)
+    translate = translation(app.env)
     for docname in sorted(app.env.found_docs):
-        if not CHAPTER.match(docname):
+        path = folder / f"{docname.split('/')[-1]}.ipynb"
+        page = folder.parent / f"{docname}.html"
+        if not CHAPTER.match(docname) or not is_older(path, page):
             continue
         title = app.env.titles[docname].astext()
 
@@ -176,10 +183,8 @@ def write_notebooks(app, folder):
             page = f"{docname}.html"
             return first_cell(title, page, needs, LIBRARY, url)
 
-        made = notebook(
-            ROOT / f"{docname}.md", translation(app, docname), intro
-        )
-        nbformat.write(made, folder / f"{docname.split('/')[-1]}.ipynb")
+        made = notebook(ROOT / f"{docname}.md", translate, intro)
+        nbformat.write(made, path)
 
 
 def write_library(folder):

@@ -15,6 +15,7 @@ in ``tests/expected/<chapter>.json`` into the cells and lets nbval compare.
 
 import json
 import os
+from collections import Counter
 from pathlib import Path
 
 import jupytext
@@ -255,6 +256,24 @@ def expand(kept):
         )
     data = {mime: "".join(text) for mime, text in kept.items()}
     return nbformat.v4.new_output("display_data", data=data)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Which chapters take longest."""
+    seconds = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            path, _, cell = getattr(report, "nodeid", "").partition("::")
+            if path.endswith(".md") and cell != "validated before":
+                seconds[Path(path).stem] += report.duration
+    if seconds:
+        slowest = ", ".join(
+            f"{name} {time:.0f} s" for name, time in seconds.most_common(4)
+        )
+        terminalreporter.write_line(
+            f"{len(seconds)} chapters took {seconds.total():.0f} s of work; "
+            f"the slowest: {slowest}"
+        )
 
 
 def pytest_sessionfinish(session, exitstatus):
