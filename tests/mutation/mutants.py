@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from types import CodeType
 
+LIBRARY = Path(__file__).parents[2] / "kernelbook"
+
 OPERATORS = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
