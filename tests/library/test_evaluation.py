@@ -82,8 +82,12 @@ def test_an_impossible_event_that_happens_costs_infinitely_much():
     ("call", "message"),
     [
         (
-            lambda: evaluation.log_loss([[0.5, 0.6]], [0]),
-            r"the rows of P must sum to 1, got 1.1 in row 0",
+            lambda: evaluation.log_loss([[0.5, 0.5], [0.5, 0.6]], [0, 0]),
+            r"the rows of P must sum to 1, got 1.1 in row 1",
+        ),
+        (
+            lambda: evaluation.log_loss([[0.5, 0.5], [0.5, 0.4]], [0, 0]),
+            r"the rows of P must sum to 1, got 0.9 in row 1",
         ),
         (
             lambda: evaluation.log_loss([[-0.5, 1.5]], [0]),

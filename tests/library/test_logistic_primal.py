@@ -1,5 +1,6 @@
 """Logistic regression with a bias, two classes and K: likelihood to fit."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -146,7 +147,7 @@ def test_steps_are_halved_while_they_would_raise_the_objective():
         return lam / 2 * (w[1:] @ w[1:]) - logistic.log_likelihood(w, X, t)
 
     path, sizes = logistic.fit(X, t, lam).path, []
-    for w, chosen in zip(path[:-1], path[1:], strict=True):
+    for w, chosen in pairwise(path):
         step, size = logistic.irls_step(w, X, t, lam), 1.0
         while J(w + size * step) > J(w) * (1 + 1e-9):
             size /= 2
