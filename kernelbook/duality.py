@@ -129,9 +129,8 @@ def lagrangian(
     >>> lagrangian(qp, w=[0.5], mu=[1.0])
     0.75
     """
-    w = _checks.vector(w, "w", len(qp.q))
+    f, w = objective(qp, w), np.asarray(w)
     mu, nu = _multipliers(qp, mu, nu)
-    f = objective(qp, w)
     return float(f + mu @ (qp.G @ w - qp.h) + nu @ (qp.A @ w - qp.b))
 
 

@@ -221,7 +221,7 @@ def newton_step(
     """
     r = dual_residual(a, K, t, lam)
     lam = _checks.positive(lam, "lam")
-    K = _checks.gram(K)
+    K = np.asarray(K, dtype=np.float64)
     return _newton_direction(K, K @ np.asarray(a), r, lam)
 
 

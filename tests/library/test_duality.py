@@ -177,6 +177,9 @@ def test_indefinite_program_has_no_bound():
         duality.recover_primal(qp, [3.0])
     with pytest.raises(ValueError, match=r"P must be positive.*got.*-1"):
         duality.dual_ascent(qp)
+    flat = QuadraticProgram([[0.0]], [0.0])
+    with pytest.raises(ValueError, match=r"P must be positive.* 0$"):
+        duality.dual_ascent(flat)
 
 
 def test_gap_refuses_pairs_that_certify_nothing():
@@ -185,6 +188,18 @@ def test_gap_refuses_pairs_that_certify_nothing():
         duality.duality_gap(qp, [0.5], [1.0])
     with pytest.raises(ValueError, match=r"mu must be >= 0, got -1"):
         duality.duality_gap(qp, [2.0], [-1.0])
+
+
+def test_gap_allows_what_is_within_the_tolerance():
+    qp = QuadraticProgram([[2.0]], [0.0], [[-1.0]], [-1.0])
+    assert duality.duality_gap(qp, [0.5], [0.0], tolerance=0.5) == 0.25
+    assert duality.duality_gap(qp, [1.0], [-1.0], tolerance=1.0) == 2.25
+
+
+def test_stationarity_counts_slopes_of_either_sign():
+    qp = QuadraticProgram(np.eye(2), [0.0, 0.0])
+    for w in ([3.0, -1.0], [-3.0, 1.0]):
+        assert duality.kkt_residuals(qp, w).stationarity == 3
 
 
 def test_program_without_constraints_is_its_own_dual():
@@ -213,6 +228,10 @@ def test_wrong_multipliers_and_steps_are_refused():
     qp = QuadraticProgram([[2.0]], [0.0], [[-1.0]], [-1.0])
     with pytest.raises(ValueError, match="mu must have length 1, got 2"):
         duality.lagrangian(qp, [1.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="w must have length 1, got 2"):
+        duality.lagrangian(qp, [1.0, 2.0], [1.0])
+    with pytest.raises(ValueError, match="w must have length 1, got 2"):
+        duality.kkt_residuals(qp, [1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="nu must have length 0, got 1"):
         duality.dual_function(qp, [1.0], [1.0])
     with pytest.raises(ValueError, match="step must be > 0"):

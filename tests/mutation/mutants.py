@@ -4,7 +4,8 @@ What is changed is mathematics and control flow: operators, comparisons,
 numbers, transposes, function names, conditions, statements.  Texts,
 annotations, default values, what ``raise`` says, and numbers below a millionth
 (tolerances) are left alone; so is ``strict=True``, which only asserts that
-what is zipped is equally long.
+what is zipped is equally long.  Of -1 only the sign is changed: to ``reshape``
+all negative numbers are the same.
 """
 
 import ast
@@ -157,6 +158,8 @@ def children(node):
     if isinstance(node, ast.Raise | ast.JoinedStr):
         return
     if isinstance(node, ast.keyword) and node.arg == "strict":
+        return
+    if isinstance(node, ast.UnaryOp) and ast.unparse(node) == "-1":
         return
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "args"} and isinstance(
