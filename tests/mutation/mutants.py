@@ -4,8 +4,8 @@ What is changed is mathematics and control flow: operators, comparisons,
 numbers, transposes, function names, conditions, statements.  Texts,
 annotations, default values, what ``raise`` says, and numbers below a millionth
 (tolerances) are left alone; so is ``strict=True``, which only asserts that
-what is zipped is equally long.  Of -1 only the sign is changed: to ``reshape``
-all negative numbers are the same.
+what is zipped is equally long, and the -1 of ``reshape``, to which all negative
+numbers are the same.
 """
 
 import ast
@@ -159,13 +159,13 @@ def children(node):
         return
     if isinstance(node, ast.keyword) and node.arg == "strict":
         return
-    if isinstance(node, ast.UnaryOp) and ast.unparse(node) == "-1":
-        return
     for name, value in ast.iter_fields(node):
         if name in {"annotation", "returns", "args"} and isinstance(
             node, ast.AnnAssign | ast.FunctionDef | ast.Lambda
         ):
             continue
+        if name == "args" and ast.unparse(node.func).endswith(".reshape"):
+            value = [size for size in value if ast.unparse(size) != "-1"]
         yield from children_in(node, name, value)
 
 
