@@ -271,7 +271,7 @@ def dual_ascent(
     """
     rows = np.vstack([qp.G, qp.A])
     values, vectors = eigh(qp.P)
-    if values[0] <= ROUNDING * abs(values[-1]):
+    if values[0] <= ROUNDING * values[-1]:
         raise ValueError(
             "P must be positive definite, "
             f"got smallest eigenvalue {values[0]:.3g}"
@@ -313,7 +313,7 @@ def _lowest(
     size = np.abs(qp.q) + np.abs(qp.G.T) @ np.abs(mu)
     size = size + np.abs(qp.A.T) @ np.abs(nu)
     values, vectors = eigh(qp.P)
-    zero = ROUNDING * np.abs(values).max()
+    zero = ROUNDING * values[-1]
     if values[0] < -zero:
         return None
     flat, slopes = values <= zero, vectors.T @ c
@@ -343,7 +343,7 @@ def _multipliers(
 
 def _one_per_row(values: ArrayLike, name: str, rows: int) -> FloatArray:
     if rows == 0 and np.size(values) == 0:
-        return np.zeros(0)
+        return np.empty(0)
     return _checks.vector(values, name, rows)
 
 
@@ -356,7 +356,7 @@ def _rows(
 ) -> tuple[FloatArray, FloatArray]:
     """Constraints as a matrix and its right-hand side; none if both None."""
     if matrix is None and right is None:
-        return np.zeros((0, columns)), np.zeros(0)
+        return np.empty((0, columns)), np.empty(0)
     if matrix is None or right is None:
         raise ValueError(
             f"{matrix_name} and {right_name} must be given together"

@@ -4,8 +4,8 @@ What is changed is mathematics and control flow: operators, comparisons,
 numbers, transposes, function names, conditions, statements.  Texts,
 annotations, default values, what ``raise`` says, and numbers below a millionth
 (tolerances) are left alone; so is ``strict=True``, which only asserts that
-what is zipped is equally long, and the -1 of ``reshape``, to which all negative
-numbers are the same.
+what is zipped is equally long, and the -1 of ``reshape``, for which any
+negative number would do.
 """
 
 import ast
