@@ -450,6 +450,12 @@ def test_labels_outside_the_coding(fit, t, message):
             "singular covariance: some features are linear combinations",
         ),
         (
+            lambda: bayes.fit_lda(
+                [[0, 0], [1, 2], [3, 6], [5, 10]], [0, 0, 1, 1]
+            ),
+            "singular covariance: some features are linear combinations",
+        ),
+        (
             lambda: bayes.fit_lda([[0.1, 1], [0.1, 2], [0.1, 4]], [0, 0, 1]),
             "zero variance in feature 0; drop the feature or choose lam > 0",
         ),

@@ -7,7 +7,8 @@ were merged, ``python -m mutation.report`` in ``tests`` counts anew.
 """
 
 import json
-from collections import Counter
+import zlib
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import yaml
@@ -31,17 +32,41 @@ def survivors():
     return {name for entry in modules for name in entry["survivors"]}
 
 
-def entries(todo, survivors):
+def worth_trying(made):
+    """Of changed modules all mutants, of the others those that lived."""
+    modules = read().get("modules", {})
+    same = {
+        module
+        for module, digest in digests(made).items()
+        if module in modules and modules[module]["digest"] == digest
+    }
+    known = survivors()
+    return [m for m in made if m.module not in same or m.name in known]
+
+
+def digests(made):
+    """For each module a number that changes when its mutants do."""
+    names = defaultdict(list)
+    for mutant in made:
+        names[mutant.module].append(mutant.name)
+    return {
+        module: f"{zlib.crc32(repr(sorted(of)).encode()):08x}"
+        for module, of in names.items()
+    }
+
+
+def entries(made, survivors):
     """For each module, its number of mutants and the survivors' names."""
-    made = Counter(mutant.module for mutant in todo)
+    count = Counter(mutant.module for mutant in made)
     return {
         module: {
-            "mutants": made[module],
+            "digest": digest,
+            "mutants": count[module],
             "survivors": sorted(
                 m.name for m in survivors if m.module == module
             ),
         }
-        for module in made
+        for module, digest in digests(made).items()
     }
 
 
@@ -51,6 +76,7 @@ def counted(entry):
     survivors = entry["survivors"]
     equivalent = sum(name in reasons for name in survivors)
     return {
+        "digest": entry["digest"],
         "mutants": entry["mutants"],
         "killed": entry["mutants"] - len(survivors),
         "equivalent": equivalent,
