@@ -12,9 +12,9 @@ from kernelbook import _checks
     [
         (lambda: _checks.matrix([[1, 2]], "X"), [[1.0, 2.0]]),
         (
-            lambda: _checks.matrix([[1e308, 1e308]], "X"),
-            [[1e308, 1e308]],
-        ),  # sum is inf
+            lambda: _checks.matrix([[1e308] * 9], "X"),
+            [[1e308] * 9],
+        ),  # a sum of inf
         (lambda: _checks.vector([1, 2], "t"), [1.0, 2.0]),
         (lambda: _checks.vector([1, 2], "t", 2), [1.0, 2.0]),
         (lambda: _checks.gram([[0, 0], [0, 0]]), np.zeros((2, 2))),
@@ -31,6 +31,7 @@ from kernelbook import _checks
         (lambda: _checks.all_classes([1, 0, 1], "t", 2, 3), [1, 0, 1]),
         (lambda: _checks.class_labels([1, 0, 2], "t", 3), [1, 0, 2]),
         (lambda: _checks.counts([[2**52, 2**52]], "X"), [[2.0**52, 2.0**52]]),
+        (lambda: _checks.counts([[0, 3]], "X"), [[0.0, 3.0]]),
         (lambda: _checks.columns([[1, 2]], "X", 2), [[1.0, 2.0]]),
         (lambda: _checks.indices([2, 0], "keep", 3), [2, 0]),
     ],
