@@ -129,7 +129,8 @@ def lagrangian(
     >>> lagrangian(qp, w=[0.5], mu=[1.0])
     0.75
     """
-    f, w = objective(qp, w), np.asarray(w)
+    f = objective(qp, w)
+    w = np.asarray(w)
     mu, nu = _multipliers(qp, mu, nu)
     return float(f + mu @ (qp.G @ w - qp.h) + nu @ (qp.A @ w - qp.b))
 

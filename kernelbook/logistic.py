@@ -607,7 +607,8 @@ def stochastic_ascent(
            [0.344, 0.344]])
     """
     X_1 = with_bias(X)
-    N, signed = len(X_1), _checks.labels(t, "t", len(X_1))[:, None] * X_1
+    N = len(X_1)
+    signed = _checks.labels(t, "t", N)[:, None] * X_1
     eta = _checks.positive(eta, "eta")
     epochs = _checks.count(epochs, "epochs")
     rng = np.random.default_rng(seed)
