@@ -65,15 +65,14 @@ def newton(
     start: FloatArray,
     search: Search,
 ) -> Fit:
-    """Newton's method with halving for a convex function."""
-    tolerance = _checks.positive(search.tolerance, "tolerance")
+    """Newton's method with halving for a convex function >= 0."""
     v, asked = start, False
     value, slope, H = quadratic(v)
     path, objectives = [v], [value]
     for _ in range(_checks.count(search.max_iterations, "max_iterations")):
         step = -scaled_solve(H, slope)
         gain = -float(slope @ step) / 2
-        ceiling = value + ROUNDING * abs(value)
+        ceiling = value * (1 + ROUNDING)
         value, slope, H = quadratic(v + step)
         while value > ceiling:
             step = step / 2
@@ -84,13 +83,13 @@ def newton(
         if not asked and search.doubtful(v):
             search.check()
             asked = True
-        if gain <= tolerance:
+        if gain <= search.tolerance:
             norm = float(np.linalg.norm(slope))
             return Fit(v, np.array(path), np.array(objectives), norm)
     raise RuntimeError(
         f"{search.name} promised itself {gain:.1e} more in "
         f"{search.max_iterations} iterations, not the tolerance "
-        f"{tolerance:.1e}; raise lam, the tolerance or max_iterations"
+        f"{search.tolerance:.1e}; raise lam, the tolerance or max_iterations"
     )
 
 
@@ -107,7 +106,8 @@ def doubt(tolerance: float) -> float:
 def scaled_solve(H: FloatArray, slope: FloatArray) -> FloatArray:
     """H⁻¹ slope, after a rescaling that makes the diagonal of H one.
 
-    Features in different units then cost no digits.
+    Should the factorisation need a jitter, it is small for every feature,
+    whatever its unit.
     """
     scale = 1 / np.sqrt(H.diagonal())
     C = scale[:, None] * H * scale

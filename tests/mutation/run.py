@@ -6,32 +6,27 @@ is forked: the child gives the function its mutated code and runs the tests
 that call it, quickest first, until one fails.  A child that fails or takes too
 long has killed its mutant.
 
-Survivors are listed in ``report.json`` beside this file.  Those that no test
-can kill, because they compute the same, are explained in ``equivalent.yml``.
+Survivors are printed and, with ``--record``, kept in ``report.json``; see
+``report.py``.  With ``--again`` only those are tried: after new tests, or
+after a run with some of the tests only; where the code has changed, all.
 """
 
 import gc
-import json
 import os
 import signal
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
 
 import pytest
-import yaml
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 
-from .mutants import Mutant, control, mutants
-
-HERE = Path(__file__).parent
-LIBRARY = HERE.parents[1] / "kernelbook"
-CHILDREN = 2
-SECONDS = 60  # of processor time, for one mutant
+from . import report
+from .mutants import LIBRARY, Mutant, control, mutants
 
 # One failure is enough, whatever it looks like; nothing is remembered.
 settings.register_profile(
@@ -49,17 +44,16 @@ settings.register_profile(
 class Watch:
     """Which tests call a function, and how long each test takes."""
 
+    functions: dict
     calls: dict = field(default_factory=lambda: defaultdict(set))
     seconds: dict = field(default_factory=dict)
 
     def see(self, item):
-        prefix = str(LIBRARY)
-        seen = set()
+        seen = {}
 
         def profile(frame, event, _):
-            code = frame.f_code
-            if event == "call" and code.co_filename.startswith(prefix):
-                seen.add((Path(code.co_filename).stem, code.co_qualname))
+            if event == "call":
+                seen[id(frame.f_code)] = frame.f_code
 
         start = time.process_time()
         sys.setprofile(profile)
@@ -70,8 +64,10 @@ class Watch:
         if not good:
             pytest.exit(f"{item.nodeid} fails without any mutant")
         self.seconds[item] = time.process_time() - start
-        for key in seen:
-            self.calls[key].add(item)
+        for code in seen.values():
+            file = Path(code.co_filename)
+            if file.parent == LIBRARY:
+                self.calls[file.stem, code.co_qualname].add(item)
 
     def tests_of(self, mutant):
         found = self.calls[mutant.module, mutant.function]
@@ -84,6 +80,22 @@ def pytest_addoption(parser):
         default="",
         help="mutate only these modules, separated by commas",
     )
+    parser.addoption(
+        "--children",
+        type=int,
+        default=int(os.environ.get("CHILDREN", 2)),
+        help="how many mutants are tried at a time",
+    )
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="enter the mutated modules in report.json",
+    )
+    parser.addoption(
+        "--again",
+        action="store_true",
+        help="try only the survivors that report.json lists, and new ones",
+    )
 
 
 def pytest_configure(config):
@@ -91,34 +103,39 @@ def pytest_configure(config):
 
 
 def pytest_runtestloop(session):
-    chosen = set(filter(None, session.config.option.modules.split(",")))
-    files = sorted(LIBRARY.glob("*.py"))
-    todo = [
-        mutant
-        for path in files
-        if path.stem in chosen or not chosen
-        for mutant in mutants(path)
-    ]
-    watch = Watch()
+    option = session.config.option
+    chosen = set(filter(None, option.modules.split(",")))
+    files = [p for p in LIBRARY.glob("*.py") if p.stem in chosen or not chosen]
+    unknown = chosen - {path.stem for path in files}
+    if unknown:
+        pytest.exit(f"kernelbook has no module {', '.join(sorted(unknown))}")
+    made = [mutant for path in sorted(files) for mutant in mutants(path)]
+    todo = report.worth_trying(made) if option.again else made
+    watch = Watch(library_functions())
     for number, item in enumerate(session.items):
         show(f"watching tests {number + 1}/{len(session.items)}")
         watch.see(item)
+    gc.freeze()  # the children leave in peace what they share
     controls = list({m.module: m for m in todo}.values())
     controls = [control(LIBRARY / f"{m.module}.py", m) for m in controls]
-    lost = len(controls) - len(list(survivors_of(controls, watch)))
+    lived = survivors_of(controls, watch, option.children)
+    lost = len(controls) - len(list(lived))
     if lost:
         pytest.exit(f"{lost} of {len(controls)} unchanged functions fail")
-    survivors = list(survivors_of(todo, watch))
-    write_report(todo, survivors, complete=not chosen)
+    survivors = list(survivors_of(todo, watch, option.children))
+    found = report.entries(made, survivors)
+    report.show(found, {m.name: m.line for m in made})
+    if option.record:
+        report.update(found)
     return True
 
 
-def survivors_of(todo, watch):
-    """Mutants that no test kills; two children at a time."""
+def survivors_of(todo, watch, children):
+    """Mutants that no test kills; a few children at a time."""
     running: dict[int, Mutant] = {}
     for number, mutant in enumerate(todo):
         show(f"mutant {number + 1}/{len(todo)} {mutant.module}")
-        if len(running) == CHILDREN:
+        if len(running) == children:
             yield from reap(running)
         running[start(mutant, watch)] = mutant
     while running:
@@ -126,25 +143,25 @@ def survivors_of(todo, watch):
 
 
 def start(mutant, watch):
+    functions = watch.functions[mutant.module, mutant.function]
     child = os.fork()
     if child:
         return child
     try:
-        signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-        limit_processor_time()
         quieten()
         tests = watch.tests_of(mutant)
-        install(mutant)
-        os._exit(0 if all(passes(test) for test in tests) else 1)
+        for function in functions:
+            function.__code__ = mutant.code
+        good = all(passes_in_time(test, watch.seconds[test]) for test in tests)
+        os._exit(0 if good else 1)
     except BaseException:
         os._exit(1)
 
 
-def limit_processor_time():
-    import resource
-
-    used = int(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (used + SECONDS, -1))
+def passes_in_time(item, seconds):
+    """Whether a test passes; one that takes far too long ends the child."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, 2 + 5 * seconds)
+    return passes(item)
 
 
 def quieten():
@@ -154,17 +171,16 @@ def quieten():
     os.dup2(nowhere, 2)
 
 
-def install(mutant):
-    """Every reference to the function now runs the mutated code."""
-    functions = [
-        found
-        for found in gc.get_objects()
-        if isinstance(found, FunctionType)
-        and found.__qualname__ == mutant.function
-        and found.__module__ == f"kernelbook.{mutant.module}"
-    ]
-    for function in functions:
-        function.__code__ = mutant.code
+def library_functions():
+    """All functions of the library, by module and qualified name."""
+    found = {}
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType):
+            package, _, module = str(function.__module__).partition(".")
+            if package == "kernelbook":
+                place = module, function.__qualname__
+                found.setdefault(place, []).append(function)
+    return found
 
 
 def passes(item):
@@ -180,38 +196,10 @@ def reap(running):
     child, status = os.wait()
     mutant = running.pop(child)
     if status == 0:
+        if mutant.before != mutant.after:
+            show(f"lives: {mutant.name}\n")
         yield mutant
 
 
 def show(text):
     print(f"\r{text:60}", end="", file=sys.__stderr__, flush=True)
-
-
-def write_report(todo, survivors, complete):
-    explained = yaml.safe_load((HERE / "equivalent.yml").read_text("utf-8"))
-    explained = explained or {}
-    made = Counter(mutant.module for mutant in todo)
-    alive = Counter(mutant.module for mutant in survivors)
-    same = [m for m in survivors if m.name in explained]
-    left = [m for m in survivors if m.name not in explained]
-    killed = len(todo) - len(survivors)
-    print(
-        f"\nmutants: {len(todo)}, killed {killed}, equivalent {len(same)}, "
-        f"unexplained {len(left)}; "
-        f"kill rate {killed / (len(todo) - len(same)):.1%}"
-    )
-    for mutant in left:
-        print(f"line {mutant.line}: {mutant.name}")
-    report = {
-        "mutants": len(todo),
-        "killed": killed,
-        "equivalent": len(same),
-        "modules": {
-            name: {"mutants": made[name], "survivors": alive[name]}
-            for name in sorted(made)
-        },
-        "unexplained": sorted(m.name for m in left),
-    }
-    if complete:
-        text = json.dumps(report, indent=1, ensure_ascii=False)
-        (HERE / "report.json").write_text(text + "\n", "utf-8")
