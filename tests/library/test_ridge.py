@@ -1,5 +1,7 @@
 """Ridge regression: two routes to everything, and scikit-learn as oracle."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -121,6 +123,29 @@ def test_inputs_are_left_alone():
     ridge.target_weights(K, K, 0.1)
     for now, then in zip((Phi, t, K), before, strict=True):
         assert np.array_equal(now, then)
+
+
+@pytest.mark.parametrize(
+    ("solve", "matrices"),
+    [
+        (lambda K, t: ridge.primal_weights(K, t, 1.0), 1),
+        (lambda K, t: ridge.dual_coefficients(K, t, 1.0), 1),
+        (lambda K, t: ridge.dual_coefficients(K, t, 1.0, overwrite=True), 0),
+        (lambda K, t: ridge.target_weights(K, t[:, None], 1.0), 1),
+        (
+            lambda K, t: ridge.bias_variance(K, t, 1.0, 1.0, K[:1], t[:1]),
+            1,
+        ),
+    ],
+)
+def test_a_system_takes_the_memory_of_one_matrix(solve, matrices):
+    N = 400
+    K, t = np.eye(N), np.ones(N)
+    tracemalloc.start()
+    solve(K, t)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < (matrices + 0.3) * 8 * N**2
 
 
 def test_rounding_gets_jitter_and_a_report():
