@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 from types import CodeType
 
+LIBRARY = Path(__file__).parents[2] / "kernelbook"
+
 OPERATORS = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -77,16 +79,16 @@ class Mutant:
 def mutants(path: Path) -> Iterator[Mutant]:
     """Every mutant of every function of a file."""
     tree = ast.parse(path.read_text("utf-8"))
-    for qualname, function in functions(tree):
-        original = ast.unparse(function).splitlines()
-        for node, put in places(function):
+    for qualname, function, outermost in functions(tree):
+        module = ast.Module([outermost], [])
+        body = [lines_of(statement) for statement in function.body]
+        for place, node, put in places(function):
             for new in replacements(node):
-                put(ast.copy_location(new, node))
-                ast.fix_missing_locations(function)
-                lines = ast.unparse(function).splitlines()
-                code = code_of(compile(tree, str(path), "exec"), qualname)
+                put(ast.fix_missing_locations(ast.copy_location(new, node)))
+                lines = lines_of(function.body[place])
+                code = code_of(compile(module, str(path), "exec"), qualname)
                 put(node)
-                before, after = difference(original, lines)
+                before, after = difference(body[place], lines)
                 yield Mutant(
                     path.stem, qualname, node.lineno, before, after, code
                 )
@@ -110,8 +112,12 @@ def code_of(code, qualname):
     raise LookupError(qualname)
 
 
+def lines_of(statement):
+    return ast.unparse(statement).splitlines()
+
+
 def difference(before, after):
-    """The lines in which two versions of a function differ."""
+    """The lines in which two versions of a statement differ."""
     same = 0
     while before[same : same + 1] == after[same : same + 1] != []:
         same += 1
@@ -121,25 +127,29 @@ def difference(before, after):
     return tuple(" ".join(line.strip() for line in v) for v in (old, new))
 
 
-def functions(tree, inside=""):
-    """Functions and methods, by qualified name; inner ones go along."""
+def functions(tree, inside="", outermost=None):
+    """Functions and methods, by qualified name; inner ones go along.
+
+    With each comes the statement of the module that holds it.
+    """
     for node in tree.body:
+        outer = outermost or node
         if isinstance(node, ast.FunctionDef):
-            yield inside + node.name, node
+            yield inside + node.name, node, outer
         elif isinstance(node, ast.ClassDef):
-            yield from functions(node, f"{inside}{node.name}.")
+            yield from functions(node, f"{inside}{node.name}.", outer)
 
 
 def places(function):
-    """What may be mutated of a function, and how to put another there."""
-    body = function.body
-    if ast.get_docstring(function) is not None:
-        body = body[1:]
-    todo = [*children_in(function, "body", body)]
-    while todo:
-        node, put = todo.pop(0)
-        yield node, put
-        todo[:0] = children(node)
+    """What may be mutated, in which statement, and how to put another."""
+    for number, statement in enumerate(function.body):
+        if number == 0 and ast.get_docstring(function) is not None:
+            continue
+        todo = [*children_in(function, "body", [statement])]
+        while todo:
+            node, put = todo.pop(0)
+            yield number, node, put
+            todo[:0] = children(node)
 
 
 def children(node):

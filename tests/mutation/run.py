@@ -6,32 +6,26 @@ is forked: the child gives the function its mutated code and runs the tests
 that call it, quickest first, until one fails.  A child that fails or takes too
 long has killed its mutant.
 
-Survivors are listed in ``report.json`` beside this file.  Those that no test
-can kill, because they compute the same, are explained in ``equivalent.yml``.
+Survivors are printed and, with ``--record``, kept in ``report.json``; see
+``report.py``.
 """
 
 import gc
-import json
 import os
 import signal
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FunctionType
 
 import pytest
-import yaml
 from _pytest.runner import runtestprotocol
 from hypothesis import HealthCheck, Phase, settings
 
-from .mutants import Mutant, control, mutants
-
-HERE = Path(__file__).parent
-LIBRARY = HERE.parents[1] / "kernelbook"
-CHILDREN = 2
-SECONDS = 60  # of processor time, for one mutant
+from . import report
+from .mutants import LIBRARY, Mutant, control, mutants
 
 # One failure is enough, whatever it looks like; nothing is remembered.
 settings.register_profile(
@@ -84,6 +78,17 @@ def pytest_addoption(parser):
         default="",
         help="mutate only these modules, separated by commas",
     )
+    parser.addoption(
+        "--children",
+        type=int,
+        default=int(os.environ.get("CHILDREN", 2)),
+        help="how many mutants are tried at a time",
+    )
+    parser.addoption(
+        "--record",
+        action="store_true",
+        help="enter the mutated modules in report.json",
+    )
 
 
 def pytest_configure(config):
@@ -91,34 +96,37 @@ def pytest_configure(config):
 
 
 def pytest_runtestloop(session):
-    chosen = set(filter(None, session.config.option.modules.split(",")))
-    files = sorted(LIBRARY.glob("*.py"))
-    todo = [
-        mutant
-        for path in files
-        if path.stem in chosen or not chosen
-        for mutant in mutants(path)
-    ]
+    option = session.config.option
+    chosen = set(filter(None, option.modules.split(",")))
+    files = [p for p in LIBRARY.glob("*.py") if p.stem in chosen or not chosen]
+    unknown = chosen - {path.stem for path in files}
+    if unknown:
+        pytest.exit(f"kernelbook has no module {', '.join(sorted(unknown))}")
+    todo = [mutant for path in sorted(files) for mutant in mutants(path)]
     watch = Watch()
     for number, item in enumerate(session.items):
         show(f"watching tests {number + 1}/{len(session.items)}")
         watch.see(item)
     controls = list({m.module: m for m in todo}.values())
     controls = [control(LIBRARY / f"{m.module}.py", m) for m in controls]
-    lost = len(controls) - len(list(survivors_of(controls, watch)))
+    lived = survivors_of(controls, watch, option.children)
+    lost = len(controls) - len(list(lived))
     if lost:
         pytest.exit(f"{lost} of {len(controls)} unchanged functions fail")
-    survivors = list(survivors_of(todo, watch))
-    write_report(todo, survivors, complete=not chosen)
+    survivors = list(survivors_of(todo, watch, option.children))
+    found = report.entries(todo, survivors)
+    report.show(found, {m.name: m.line for m in todo})
+    if option.record:
+        report.update(found)
     return True
 
 
-def survivors_of(todo, watch):
-    """Mutants that no test kills; two children at a time."""
+def survivors_of(todo, watch, children):
+    """Mutants that no test kills; a few children at a time."""
     running: dict[int, Mutant] = {}
     for number, mutant in enumerate(todo):
         show(f"mutant {number + 1}/{len(todo)} {mutant.module}")
-        if len(running) == CHILDREN:
+        if len(running) == children:
             yield from reap(running)
         running[start(mutant, watch)] = mutant
     while running:
@@ -131,20 +139,21 @@ def start(mutant, watch):
         return child
     try:
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-        limit_processor_time()
-        quieten()
         tests = watch.tests_of(mutant)
+        usual = sum(watch.seconds[test] for test in tests)
+        limit_processor_time(10 + 3 * usual)
+        quieten()
         install(mutant)
         os._exit(0 if all(passes(test) for test in tests) else 1)
     except BaseException:
         os._exit(1)
 
 
-def limit_processor_time():
+def limit_processor_time(seconds):
     import resource
 
-    used = int(time.process_time())
-    resource.setrlimit(resource.RLIMIT_CPU, (used + SECONDS, -1))
+    limit = int(time.process_time() + seconds)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, -1))
 
 
 def quieten():
@@ -185,33 +194,3 @@ def reap(running):
 
 def show(text):
     print(f"\r{text:60}", end="", file=sys.__stderr__, flush=True)
-
-
-def write_report(todo, survivors, complete):
-    explained = yaml.safe_load((HERE / "equivalent.yml").read_text("utf-8"))
-    explained = explained or {}
-    made = Counter(mutant.module for mutant in todo)
-    alive = Counter(mutant.module for mutant in survivors)
-    same = [m for m in survivors if m.name in explained]
-    left = [m for m in survivors if m.name not in explained]
-    killed = len(todo) - len(survivors)
-    print(
-        f"\nmutants: {len(todo)}, killed {killed}, equivalent {len(same)}, "
-        f"unexplained {len(left)}; "
-        f"kill rate {killed / (len(todo) - len(same)):.1%}"
-    )
-    for mutant in left:
-        print(f"line {mutant.line}: {mutant.name}")
-    report = {
-        "mutants": len(todo),
-        "killed": killed,
-        "equivalent": len(same),
-        "modules": {
-            name: {"mutants": made[name], "survivors": alive[name]}
-            for name in sorted(made)
-        },
-        "unexplained": sorted(m.name for m in left),
-    }
-    if complete:
-        text = json.dumps(report, indent=1, ensure_ascii=False)
-        (HERE / "report.json").write_text(text + "\n", "utf-8")

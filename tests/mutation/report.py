@@ -1,0 +1,101 @@
+"""What the mutation runs have found: ``report.json`` beside this file.
+
+Each run enters the modules that it mutated; the rest stays.  Survivors that
+no test can kill, because they compute the same, are explained in
+``equivalent.yml``.  When an explanation was added, or two branches' reports
+were merged, ``python -m mutation.report`` in ``tests`` counts anew.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import yaml
+
+REPORT = Path(__file__).with_name("report.json")
+EXPLAINED = Path(__file__).with_name("equivalent.yml")
+
+
+def explained():
+    """Why each mutant that lives may live, by the mutant's name."""
+    return yaml.safe_load(EXPLAINED.read_text("utf-8")) or {}
+
+
+def read():
+    return json.loads(REPORT.read_text("utf-8")) if REPORT.exists() else {}
+
+
+def entries(todo, survivors):
+    """For each module, its number of mutants and the survivors' names."""
+    made = Counter(mutant.module for mutant in todo)
+    return {
+        module: {
+            "mutants": made[module],
+            "survivors": sorted(
+                m.name for m in survivors if m.module == module
+            ),
+        }
+        for module in made
+    }
+
+
+def counted(entry):
+    """An entry with what follows from its survivors."""
+    reasons = explained()
+    survivors = entry["survivors"]
+    equivalent = sum(name in reasons for name in survivors)
+    return {
+        "mutants": entry["mutants"],
+        "killed": entry["mutants"] - len(survivors),
+        "equivalent": equivalent,
+        "unexplained": len(survivors) - equivalent,
+        "survivors": survivors,
+    }
+
+
+def total(modules):
+    names = ["mutants", "killed", "equivalent", "unexplained"]
+    return {n: sum(entry[n] for entry in modules.values()) for n in names}
+
+
+def kill_rate(counts):
+    """Of the mutants that compute something else, how many are killed."""
+    return counts["killed"] / (counts["mutants"] - counts["equivalent"])
+
+
+def summary(counts):
+    return (
+        "mutants: {mutants}, killed {killed}, equivalent {equivalent}, "
+        "unexplained {unexplained}; kill rate ".format(**counts)
+        + f"{kill_rate(counts):.1%}"
+    )
+
+
+def show(found, lines):
+    """Print what is left to do for the modules of one run."""
+    found = {module: counted(entry) for module, entry in found.items()}
+    reasons = explained()
+    alive = {name for entry in found.values() for name in entry["survivors"]}
+    print()
+    for module, entry in found.items():
+        print(f"{module}: {summary(entry)}")
+    for name in sorted(alive - set(reasons), key=lines.get):
+        print(f"line {lines[name]}: {name}")
+    for name in reasons:
+        if name in lines and name not in alive:
+            print(f"explained, but killed: {name}")
+    print(summary(total(found)))
+
+
+def update(found):
+    """Enter the modules of one run, and count all of them anew."""
+    modules = read().get("modules", {}) | found
+    modules = {name: counted(modules[name]) for name in sorted(modules)}
+    text = {"total": total(modules), "modules": modules}
+    text = json.dumps(text, indent=1, ensure_ascii=False)
+    REPORT.write_text(text + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    update({})
+    print(summary(read()["total"]))
