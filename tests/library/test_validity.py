@@ -224,6 +224,11 @@ def test_rounding_level_is_the_jitter_of_a_failed_cholesky():
     assert_allclose(validity.rounding_level(K), jitter)
 
 
+def test_rounding_level_does_not_ask_for_the_sign_of_the_diagonal():
+    K = np.diag([1.0, -2.0, 3.0])
+    assert validity.rounding_level(K) == validity.rounding_level(abs(K))
+
+
 def test_verdicts_print_as_sentences():
     found = validity.find_counterexample(lambda X, Z: -1 - X @ Z.T)
     assert str(found).startswith("no kernel: vᵀKv = -")
