@@ -66,7 +66,6 @@ def newton(
     search: Search,
 ) -> Fit:
     """Newton's method with halving for a convex function."""
-    tolerance = _checks.positive(search.tolerance, "tolerance")
     v, asked = start, False
     value, slope, H = quadratic(v)
     path, objectives = [v], [value]
@@ -84,13 +83,13 @@ def newton(
         if not asked and search.doubtful(v):
             search.check()
             asked = True
-        if gain <= tolerance:
+        if gain <= search.tolerance:
             norm = float(np.linalg.norm(slope))
             return Fit(v, np.array(path), np.array(objectives), norm)
     raise RuntimeError(
         f"{search.name} promised itself {gain:.1e} more in "
         f"{search.max_iterations} iterations, not the tolerance "
-        f"{tolerance:.1e}; raise lam, the tolerance or max_iterations"
+        f"{search.tolerance:.1e}; raise lam, the tolerance or max_iterations"
     )
 
 

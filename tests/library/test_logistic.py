@@ -270,7 +270,25 @@ K2, T2 = np.eye(2), np.array([1.0, -1.0])
             r"t must be -1 or \+1, got 2",
         ),
         (
+            lambda: logistic.objective([1.0, 2.0], np.ones((2, 1)), T2, 1.0),
+            "w must have length 1, got 2",
+        ),
+        (
+            lambda: logistic.objective([1.0], np.ones((2, 1)), T2, -1.0),
+            "lam must be >= 0, got -1.0",
+        ),
+        (
             lambda: logistic.gradient([1.0, 2.0], np.ones((2, 1)), T2, 1.0),
+            "w must have length 1, got 2",
+        ),
+        (
+            lambda: logistic.gradient([1.0], np.ones((2, 1)), T2, -1.0),
+            "lam must be >= 0, got -1.0",
+        ),
+        (
+            lambda: logistic.residual_coefficients(
+                [1.0, 2.0], np.ones((2, 1)), T2, 1.0
+            ),
             "w must have length 1, got 2",
         ),
         (
@@ -279,7 +297,32 @@ K2, T2 = np.eye(2), np.array([1.0, -1.0])
             ),
             "lam must be > 0, got 0",
         ),
+        (
+            lambda: logistic.dual_objective([1.0], K2, T2, 1.0),
+            "a must have length 2, got 1",
+        ),
+        (
+            lambda: logistic.dual_objective(T2, K2, T2, -1.0),
+            "lam must be >= 0, got -1.0",
+        ),
+        (
+            lambda: logistic.dual_residual([1.0], K2, T2, 1.0),
+            "a must have length 2, got 1",
+        ),
+        (
+            lambda: logistic.dual_residual(T2, K2, T2, -1.0),
+            "lam must be >= 0, got -1.0",
+        ),
+        (
+            lambda: logistic.newton_step(T2, K2, T2, 0.0),
+            "lam must be > 0, got 0",
+        ),
         (lambda: logistic.loss([1.0], [1, -1]), "t must have length 1, got 2"),
+        (lambda: logistic.loss([np.nan], [1]), "y must be finite"),
+        (
+            lambda: logistic.predict_probability(K2, K2),
+            "a must be one-dimensional",
+        ),
         (
             lambda: logistic.predict_probability(T2, np.ones((3, 4))),
             "k must have one row per training example",

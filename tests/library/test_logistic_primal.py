@@ -390,6 +390,34 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
             "w must have length 2, got 1",
         ),
         (
+            lambda: logistic.fit(X4, T4, max_iterations=0),
+            "max_iterations must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: logistic.probability([1.0], X4),
+            "w must have length 2, got 1",
+        ),
+        (
+            lambda: logistic.information([1.0], X4),
+            "w must have length 2, got 1",
+        ),
+        (
+            lambda: logistic.irls_step([[0.0, 0.0]], X4, T4),
+            "w must be one-dimensional",
+        ),
+        (
+            lambda: logistic.irls_step([0.0, 0.0], X4, T4, lam=-1.0),
+            "lam must be >= 0, got -1.0",
+        ),
+        (
+            lambda: logistic.separation(X4[:, 0], T4),
+            "X must be two-dimensional",
+        ),
+        (
+            lambda: logistic.separation(X4, T4**2),
+            r"t must contain both -1 and \+1",
+        ),
+        (
             lambda: logistic.gradient_ascent(X4, T4, eta=0.0, steps=3),
             "eta must be > 0, got 0",
         ),
@@ -400,6 +428,10 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
         (
             lambda: logistic.stochastic_ascent(X4, T4, 1.0, 0, seed=0),
             "epochs must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: logistic.stochastic_ascent(X4, T4, 0.0, 1, seed=0),
+            "eta must be > 0, got 0",
         ),
         (
             lambda: logistic.stochastic_ascent(X4, T4 + 1, 1.0, 1, seed=0),
@@ -433,6 +465,10 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
         (
             lambda: softmax.gradient(np.ones((2, 2)), X4, [0, 1, 2, 1]),
             "t must be whole numbers from 0 to 1, got 2",
+        ),
+        (
+            lambda: softmax.gradient([1.0, 2.0], X4, [0, 1, 1, 1]),
+            "W must be two-dimensional",
         ),
         (lambda: softmax.softmax([1.0, 2.0]), "F must be two-dimensional"),
     ],

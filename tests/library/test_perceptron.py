@@ -159,6 +159,11 @@ def test_subgradient_supports_the_loss_from_below(seed):
         assert perceptron.loss(v, c, X, t) >= tangent - 1e-9
 
 
+def test_subgradient_counts_a_score_of_zero_as_a_mistake():
+    g_w, g_b = perceptron.subgradient([0.0, 0.0], 0.0, PHI2, T2)
+    assert_allclose([g_b, *g_w], [0.0, -1.0, 1.0])
+
+
 @given(seeds, st.floats(0.01, 100))
 def test_affine_perceptron_is_the_update_rule_in_a_loop(seed, eta):
     X, t = blobs(seed)
@@ -223,12 +228,24 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
             "max_epochs must be a whole number >= 1, got 0",
         ),
         (
+            lambda: perceptron.dual_perceptron(PHI2, T2, max_epochs=0),
+            "max_epochs must be a whole number >= 1, got 0",
+        ),
+        (
             lambda: perceptron.dual_perceptron(np.ones((2, 3)), T2),
             "K must be a square Gram matrix",
         ),
         (
             lambda: perceptron.mistake_bound([1.0, 1.0], PHI2, T2),
             "w must separate the classes, got .* = -1",
+        ),
+        (
+            lambda: perceptron.mistake_bound([0.0, -1.0], PHI2, T2),
+            "w must separate the classes, got .* = 0",
+        ),
+        (
+            lambda: perceptron.mistake_bound([1.0, 1.0], PHI2, [1, 2]),
+            r"t must be -1 or \+1, got 2",
         ),
         (
             lambda: toydata.two_blobs(1, 1.0, 0),
@@ -241,6 +258,14 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
         (
             lambda: perceptron.subgradient([1.0, 1.0], 0.0, PHI2, [1, 2]),
             r"t must be -1 or \+1, got 2",
+        ),
+        (
+            lambda: perceptron.loss([1.0, 1.0], np.nan, PHI2, T2),
+            "b must be finite, got nan",
+        ),
+        (
+            lambda: perceptron.update([1.0, 1.0], 0.0, [2.0], 1),
+            "w must have length 1, got 2",
         ),
         (
             lambda: perceptron.update([1.0], 0.0, [2.0], 0),

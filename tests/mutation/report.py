@@ -25,6 +25,12 @@ def read():
     return json.loads(REPORT.read_text("utf-8")) if REPORT.exists() else {}
 
 
+def survivors():
+    """The names of all mutants that lived when they were last tried."""
+    modules = read().get("modules", {}).values()
+    return {name for entry in modules for name in entry["survivors"]}
+
+
 def entries(todo, survivors):
     """For each module, its number of mutants and the survivors' names."""
     made = Counter(mutant.module for mutant in todo)
