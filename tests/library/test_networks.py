@@ -137,9 +137,11 @@ def test_parallel_and_opposite_inputs():
 
 @pytest.mark.parametrize("degree", [0, 1])
 def test_a_zero_input_without_bias_has_no_output(degree):
-    K = ArcCosine(degree)([[0.0, 0.0], [1.0, 1.0]])
+    X = [[0.0, 0.0], [1.0, 1.0]]
+    K = ArcCosine(degree)(X)
     assert np.array_equal(K[0], [0, 0])
     assert_allclose(K[1, 1], [1.0, 2.0][degree])
+    assert_allclose(ArcCosine(degree).diagonal(X), np.diag(K))
 
 
 def test_arcsine_of_huge_inputs_is_an_arcsine():
@@ -285,6 +287,10 @@ def test_update_cannot_be_improved_by_moving_its_last_factor():
         (lambda: ArcSine(bias=-1.0), "bias must be >= 0, got -1.0"),
         (
             lambda: deep_relu_kernel([[1.0, 2.0], [2.0, 1.0]], 1),
+            "K must be positive semi-definite, got an entry that is 1 above",
+        ),
+        (
+            lambda: deep_relu_kernel([[1.0, -2.0], [-2.0, 1.0]], 1),
             "K must be positive semi-definite, got an entry that is 1 above",
         ),
         (

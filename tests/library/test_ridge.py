@@ -151,8 +151,10 @@ def test_a_system_takes_the_memory_of_one_matrix(solve, matrices):
 def test_rounding_gets_jitter_and_a_report():
     X = np.linspace(0, 1, 60)[:, None]
     K = kernels.Gaussian(1.0)(X)
-    with pytest.warns(JitterWarning, match=r"added 1\.3e-13 to its diagonal"):
+    message = r"added 1\.3e-13 to its diagonal"
+    with pytest.warns(JitterWarning, match=message) as caught:
         ridge.dual_coefficients(K, np.ones(60), 1e-20)
+    assert caught[0].filename == __file__  # the line that called the library
 
 
 def test_indefinite_matrix_raises_with_its_eigenvalue():
