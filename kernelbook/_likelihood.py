@@ -65,14 +65,14 @@ def newton(
     start: FloatArray,
     search: Search,
 ) -> Fit:
-    """Newton's method with halving for a convex function."""
+    """Newton's method with halving for a convex function >= 0."""
     v, asked = start, False
     value, slope, H = quadratic(v)
     path, objectives = [v], [value]
     for _ in range(_checks.count(search.max_iterations, "max_iterations")):
         step = -scaled_solve(H, slope)
         gain = -float(slope @ step) / 2
-        ceiling = value + ROUNDING * abs(value)
+        ceiling = value * (1 + ROUNDING)
         value, slope, H = quadratic(v + step)
         while value > ceiling:
             step = step / 2
@@ -106,7 +106,8 @@ def doubt(tolerance: float) -> float:
 def scaled_solve(H: FloatArray, slope: FloatArray) -> FloatArray:
     """H⁻¹ slope, after a rescaling that makes the diagonal of H one.
 
-    Features in different units then cost no digits.
+    Should the factorisation need a jitter, it is small for every feature,
+    whatever its unit.
     """
     scale = 1 / np.sqrt(H.diagonal())
     C = scale[:, None] * H * scale

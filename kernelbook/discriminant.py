@@ -247,9 +247,9 @@ def least_squares_weights(X: ArrayLike, T: ArrayLike) -> FloatArray:
     >>> least_squares_weights([[1.0], [2.0], [3.0]], [-1, 1, 3]).round(6)
     array([-3.,  2.])
     """
-    X = _checks.matrix(X, "X")
-    T = _targets(T, len(X))
-    return np.asarray(np.linalg.lstsq(with_bias(X), T, rcond=None)[0])
+    X_1 = with_bias(X)
+    T = _targets(T, len(X_1))
+    return np.asarray(np.linalg.lstsq(X_1, T, rcond=None)[0])
 
 
 def least_squares(X: ArrayLike, labels: ArrayLike, K: int) -> FloatArray:

@@ -83,9 +83,9 @@ def reliability(
     """
     p = _checks.vector(p, "p")
     happened = _checks.vector(happened, "happened", len(p))
-    if p.min() < 0 or p.max() > 1:
-        wrong = p.min() if p.min() < 0 else p.max()
-        raise ValueError(f"p must be between 0 and 1, got {wrong:g}")
+    wrong = p[(p < 0) | (p > 1)]
+    if wrong.size:
+        raise ValueError(f"p must be between 0 and 1, got {wrong[0]:g}")
     wrong = happened[(happened != 0) & (happened != 1)]
     if wrong.size:
         raise ValueError(f"happened must be 0 or 1, got {wrong[0]:g}")

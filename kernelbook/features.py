@@ -266,8 +266,7 @@ def _with_itself(k: KernelLike, X: FloatArray) -> FloatArray:
 def _squares(plus: FloatArray, minus: FloatArray) -> FloatArray:
     """The difference, 0 where only rounding made it negative."""
     squares: FloatArray = plus - minus
-    rounding = 1e-12 * (np.abs(plus) + np.abs(minus))
-    if np.any(squares < -rounding):
+    if np.any(squares < -2e-12 * plus):
         raise ValueError(
             "k must be a kernel, got the squared distance "
             f"{squares.min():.3g} in its feature space"

@@ -86,6 +86,10 @@ def test_foot_is_what_an_optimiser_finds():
     assert_allclose(discriminant.foot(w, b, [x])[0], found, atol=1e-6)
 
 
+def test_foot_on_a_plane_along_an_axis_changes_one_coordinate():
+    assert_allclose(discriminant.foot([2.0, 0.0], -4.0, [[5, 7]]), [[2, 7]])
+
+
 def test_boundary_is_where_two_scores_are_equal():
     rng = np.random.default_rng(7)
     W = rng.standard_normal((4, 3))
@@ -234,6 +238,26 @@ X2 = np.eye(2)
             r"W must have D \+ 1 = 3 rows, .* got shape \(2, 3\)",
         ),
         (
+            lambda: discriminant.least_squares(1.0, [0, 1], K=2),
+            r"X must be two-dimensional and not empty, got shape \(\)",
+        ),
+        (
+            lambda: discriminant.squared_error(np.ones(3), X2, X2 * np.nan),
+            "T must be finite",
+        ),
+        (
+            lambda: discriminant.scores([0.0, 1.0, np.inf], X2),
+            "W must be finite",
+        ),
+        (
+            lambda: discriminant.scores(np.ones((3, 2)) * np.nan, X2),
+            "W must be finite",
+        ),
+        (
+            lambda: discriminant.with_bias([1.0, 2.0]),
+            r"X must be two-dimensional, got shape \(2,\)",
+        ),
+        (
             lambda: discriminant.classify([1.0, 2.0]),
             "F must be two-dimensional",
         ),
@@ -246,8 +270,24 @@ X2 = np.eye(2)
             "w must not be zero",
         ),
         (
+            lambda: discriminant.signed_distance([1.0, 1.0], np.nan, X2),
+            "b must be finite, got nan",
+        ),
+        (
             lambda: discriminant.foot([1.0], 1.0, X2),
             "w must have length 2, got 1",
+        ),
+        (
+            lambda: discriminant.foot([1.0, 1.0], np.inf, X2),
+            "b must be finite, got inf",
+        ),
+        (
+            lambda: discriminant.boundary(X2, -1, 1),
+            "k must be a whole number >= 0, got -1",
+        ),
+        (
+            lambda: discriminant.boundary(X2, 1, 0.5),
+            "j must be a whole number >= 0, got 0.5",
         ),
         (
             lambda: discriminant.boundary(X2, 0, 2),

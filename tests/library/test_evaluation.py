@@ -75,15 +75,19 @@ def test_the_last_bin_takes_probability_one():
 
 def test_an_impossible_event_that_happens_costs_infinitely_much():
     assert evaluation.log_loss([[1.0, 0.0]], [1]) == np.inf
-    assert evaluation.log_loss([[1.0, 0.0]], [0]) == 0
+    assert str(evaluation.log_loss([[1.0, 0.0]], [0])) == "0.0"
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (
-            lambda: evaluation.log_loss([[0.5, 0.6]], [0]),
-            r"the rows of P must sum to 1, got 1.1 in row 0",
+            lambda: evaluation.log_loss([[0.5, 0.5], [0.5, 0.6]], [0, 0]),
+            r"the rows of P must sum to 1, got 1.1 in row 1",
+        ),
+        (
+            lambda: evaluation.log_loss([[0.5, 0.5], [0.5, 0.4]], [0, 0]),
+            r"the rows of P must sum to 1, got 0.9 in row 1",
         ),
         (
             lambda: evaluation.log_loss([[-0.5, 1.5]], [0]),
@@ -110,12 +114,16 @@ def test_an_impossible_event_that_happens_costs_infinitely_much():
             "predicted must have length 1, got 2",
         ),
         (
-            lambda: evaluation.reliability([1.5], [1]),
+            lambda: evaluation.reliability([0.5, 1.5], [1, 0]),
             "p must be between 0 and 1, got 1.5",
         ),
         (
-            lambda: evaluation.reliability([-0.5], [1]),
+            lambda: evaluation.reliability([0.5, -0.5], [1, 0]),
             "p must be between 0 and 1, got -0.5",
+        ),
+        (
+            lambda: evaluation.accuracy([0, 1], [0, np.nan]),
+            "t must be finite",
         ),
         (
             lambda: evaluation.reliability([0.5], [-1]),

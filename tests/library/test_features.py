@@ -26,6 +26,22 @@ def tanh_kernel(X, Z):
     return np.tanh(X @ Z.T)
 
 
+def ones(X, Z):
+    return np.ones((len(X), len(Z)))
+
+
+def test_powers_and_bumps_are_their_formulas():
+    x, centres, width = [0.5, -2.0, 3.0], [1.0, -0.5], 0.7
+    loop = [[x_n**j for j in range(4)] for x_n in x]
+    assert_allclose(features.powers(x, 3), loop)
+    assert_allclose(features.powers(x, 0), np.ones((3, 1)))
+    loop = [
+        [math.exp(-(((x_n - c) / width) ** 2) / 2) for c in centres]
+        for x_n in x
+    ]
+    assert_allclose(features.bumps(x, centres, width), loop)
+
+
 @given(dimensions, degrees, seeds)
 def test_products_of_monomials_are_the_homogeneous_kernel(D, degree, seed):
     X, Z = two_clouds(D, seed)
@@ -98,6 +114,18 @@ def test_kernel_distances_are_distances_of_features(D, degree, seed):
     )
 
 
+def test_distances_of_many_points_are_those_of_each():
+    X = np.random.default_rng(2).standard_normal((150, 2))
+    direct = ((X[:, None] - X) ** 2).sum(axis=2)
+    S = features.kernel_distances(kernels.Linear(), X, X)
+    assert_allclose(S, direct, atol=1e-12)
+
+
+def test_points_without_features_are_at_distance_zero():
+    k, origin = kernels.Linear(), np.zeros((2, 3))
+    assert not features.kernel_distances(k, origin, origin).any()
+
+
 def test_distances_lost_in_rounding_are_zero_not_negative():
     X = np.random.default_rng(0).standard_normal((30, 3)) * 1e4
     k = kernels.Polynomial(3, 1.0)
@@ -114,7 +142,14 @@ def test_a_negative_square_is_reported_not_hidden():
         features.kernel_mean_distances,
     ):
         with pytest.raises(ValueError, match=r"kernel, got the .* -0\.167"):
-            distances(tanh_kernel, [[1.0]], [[2.0]])
+            distances(tanh_kernel, [[1.0]], [[2.0], [1.0]])
+
+
+def test_the_largest_affordable_array_is_made(monkeypatch):
+    monkeypatch.setattr(features, "MOST_ENTRIES", 6)
+    assert features.monomials(np.ones((2, 2)), 2).size == 6
+    with pytest.raises(ValueError, match=r"3 monomials .* for N = 3; use"):
+        features.monomials(np.ones((3, 2)), 2)
 
 
 def test_inputs_are_left_alone():
@@ -170,16 +205,35 @@ def test_rings_have_their_radii_and_alternate():
             "c must be >= 0, got -1.0",
         ),
         (
-            lambda: features.kernel_distances(
-                kernels.Linear(), [[1.0]], [[1.0, 2.0]]
-            ),
+            lambda: features.append_constant([1.0], 1.0),
+            "X must be two-dimensional",
+        ),
+        (
+            lambda: features.kernel_distances(ones, [[1.0]], [[1.0, 2.0]]),
             "same number of columns",
         ),
         (
             lambda: features.kernel_mean_distances(
-                kernels.Linear(), [[1.0]], [[1.0, 2.0]]
+                ones, [[1.0]], [[1.0, 2.0]]
             ),
             "same number of columns",
+        ),
+        (lambda: features.powers([[1.0]], 2), "x must be one-dimensional"),
+        (
+            lambda: features.powers([1.0], -1),
+            "degree must be a whole number >= 0, got -1",
+        ),
+        (
+            lambda: features.bumps([[1.0]], [0.0], 1.0),
+            "x must be one-dimensional",
+        ),
+        (
+            lambda: features.bumps([1.0], [np.nan], 1.0),
+            "centres must be finite",
+        ),
+        (
+            lambda: features.bumps([1.0], [0.0], 0.0),
+            "width must be > 0, got 0",
         ),
         (
             lambda: toydata.two_rings(0, 0.1, 0),

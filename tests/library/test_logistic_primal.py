@@ -1,5 +1,8 @@
 """Logistic regression with a bias, two classes and K: likelihood to fit."""
 
+from itertools import pairwise
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -9,7 +12,8 @@ from scipy.special import softmax as scipy_softmax
 from scipy.stats import bernoulli
 from sklearn.linear_model import LogisticRegression
 
-from kernelbook import logistic, margin, softmax
+from kernelbook import _likelihood, logistic, margin, softmax
+from kernelbook._linalg import JitterWarning
 
 sizes = st.tuples(st.integers(3, 12), st.integers(1, 3), st.integers(0, 10**6))
 lams = st.floats(1e-2, 1e2)
@@ -124,6 +128,34 @@ def test_report_of_the_fit_is_true(sizes, lam):
     assert found.gradient_norm < 1e-4
 
 
+def test_fit_stops_with_the_first_step_that_promises_too_little():
+    X, t = overlapping(seed=2)
+    lam = 0.5
+    for i, w in enumerate(logistic.fit(X, t, lam).path[:-1]):
+        slope = logistic.likelihood_gradient(w, X, t) - [0, *(lam * w[1:])]
+        gain = logistic.irls_step(w, X, t, lam) @ slope / 2
+        for factor, steps in [(1.01, i + 1), (0.99, i + 2)]:
+            found = logistic.fit(X, t, lam, tolerance=factor * gain)
+            assert found.iterations == steps
+
+
+def test_steps_are_halved_while_they_would_raise_the_objective():
+    X = [[0.0, -5.0], [57.0, -28.0], [0.0, 0.0], [1.0, 0.0], [17.0, -20.0]]
+    t, lam = [1, -1, 1, -1, 1], 1e-3
+
+    def J(w):
+        return lam / 2 * (w[1:] @ w[1:]) - logistic.log_likelihood(w, X, t)
+
+    path, sizes = logistic.fit(X, t, lam).path, []
+    for w, chosen in pairwise(path):
+        step, size = logistic.irls_step(w, X, t, lam), 1.0
+        while J(w + size * step) > J(w) * (1 + 1e-9):
+            size /= 2
+        assert_allclose(chosen, w + size * step, rtol=1e-6)
+        sizes.append(size)
+    assert min(sizes) < 1, "must overshoot to test anything"
+
+
 def test_mean_probability_at_the_maximum_is_the_share_of_positives():
     X, t = overlapping(seed=3)
     for lam in (0.0, 5.0):  # the bias is not penalised
@@ -139,6 +171,16 @@ def test_units_of_the_features_do_not_matter_without_penalty():
     moved = X * units + shift
     p_moved = logistic.probability(logistic.fit(moved, t).w, moved)
     assert_allclose(p_moved, p, atol=1e-6)
+
+
+def test_units_do_not_matter_where_the_hessian_needs_a_jitter():
+    X, t = overlapping(D=2, seed=0)
+    nearly_copied = X @ [[1.0, 1.0], [0.0, 1e-8]]
+    best = logistic.fit(X, t).objectives[-1]
+    for units in ([1.0, 1.0], [1e6, 1e-6]):
+        with pytest.warns(JitterWarning, match="the Hessian"):
+            found = logistic.fit(nearly_copied * units, t)
+        assert_allclose(found.objectives[-1], best, rtol=1e-6)
 
 
 def test_fit_agrees_with_the_dual_of_chapter_3_on_centred_data():
@@ -213,6 +255,45 @@ def test_a_far_outlier_is_not_mistaken_for_separation():
     X, t = overlapping(N=40, D=1, seed=6)
     X[0] = 1e4 * t[0]
     assert logistic.separation(X, t).strict == 0
+
+
+def test_small_outputs_are_not_doubted_and_large_ones_only_once(monkeypatch):
+    """The search for a hyperplane is dear: it runs when it might find one."""
+    asked = []
+    for module in (logistic, softmax):
+        monkeypatch.setattr(
+            module,
+            "separation",
+            lambda X, t, found=module.separation: (
+                asked.append(len(X)) or found(X, t)
+            ),
+        )
+    for N, outlier, times in [(50, 1.0, 0), (40, 1e4, 1)]:
+        X, t = overlapping(N, D=1, seed=6)
+        X[0] = outlier * t[0]
+        logistic.fit(X, t)
+        softmax.fit(X, t > 0)
+        assert asked.count(N) == 2 * times
+
+
+def test_scores_survive_the_move_to_the_unit_range():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((9, 3)) * [1e-3, 1.0, 1e3] + [5.0, 0.0, 1e3]
+    X[:, 1] = 4.0
+    Z, restore = _likelihood.to_unit_range(X)
+    assert_allclose(Z.min(axis=0), [-1, 0, -1])
+    assert_allclose(Z.max(axis=0), [1, 0, 1])
+    for shape in [(4,), (4, 2)]:
+        v = rng.standard_normal(shape)
+        w = restore(v)
+        assert_allclose(w[0] + X @ w[1:], v[0] + Z @ v[1:])
+
+
+def test_search_for_a_hyperplane_that_fails_says_so(monkeypatch):
+    failed = SimpleNamespace(success=False, message="numerical trouble", x=T4)
+    monkeypatch.setattr(_likelihood, "linprog", lambda *_, **__: failed)
+    with pytest.raises(RuntimeError, match="hyperplane failed: numerical"):
+        logistic.separation(X4, T4)
 
 
 # slower climbers

@@ -217,6 +217,22 @@ def nan(X, t):
             lambda: multiclass.linear_score([[1.0]], 0.0),
             "w must be one-dimensional",
         ),
+        (
+            lambda: multiclass.linear_score([1.0], np.nan),
+            "b must be finite, got nan",
+        ),
+        (
+            lambda: multiclass.linear_score([1.0], 0.0)([1.0, 2.0]),
+            "X must be two-dimensional",
+        ),
+        (
+            lambda: multiclass.OneVsRest((np.ravel,)).scores([1.0, 2.0]),
+            "X must be two-dimensional",
+        ),
+        (
+            lambda: multiclass.OneVsOne(2, (np.ravel,)).scores([1.0, 2.0]),
+            "X must be two-dimensional",
+        ),
     ],
 )
 def test_bad_input_is_named(call, message):

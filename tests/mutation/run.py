@@ -44,17 +44,16 @@ settings.register_profile(
 class Watch:
     """Which tests call a function, and how long each test takes."""
 
+    functions: dict
     calls: dict = field(default_factory=lambda: defaultdict(set))
     seconds: dict = field(default_factory=dict)
 
     def see(self, item):
-        prefix = str(LIBRARY)
-        seen = set()
+        seen = {}
 
         def profile(frame, event, _):
-            code = frame.f_code
-            if event == "call" and code.co_filename.startswith(prefix):
-                seen.add((Path(code.co_filename).stem, code.co_qualname))
+            if event == "call":
+                seen[id(frame.f_code)] = frame.f_code
 
         start = time.process_time()
         sys.setprofile(profile)
@@ -65,8 +64,10 @@ class Watch:
         if not good:
             pytest.exit(f"{item.nodeid} fails without any mutant")
         self.seconds[item] = time.process_time() - start
-        for key in seen:
-            self.calls[key].add(item)
+        for code in seen.values():
+            file = Path(code.co_filename)
+            if file.parent == LIBRARY:
+                self.calls[file.stem, code.co_qualname].add(item)
 
     def tests_of(self, mutant):
         found = self.calls[mutant.module, mutant.function]
@@ -111,10 +112,11 @@ def pytest_runtestloop(session):
     made = [mutant for path in sorted(files) for mutant in mutants(path)]
     known = report.survivors() if option.again else {m.name for m in made}
     todo = [mutant for mutant in made if mutant.name in known]
-    watch = Watch()
+    watch = Watch(library_functions())
     for number, item in enumerate(session.items):
         show(f"watching tests {number + 1}/{len(session.items)}")
         watch.see(item)
+    gc.freeze()  # the children leave in peace what they share
     controls = list({m.module: m for m in todo}.values())
     controls = [control(LIBRARY / f"{m.module}.py", m) for m in controls]
     lived = survivors_of(controls, watch, option.children)
@@ -132,25 +134,24 @@ def pytest_runtestloop(session):
 def survivors_of(todo, watch, children):
     """Mutants that no test kills; a few children at a time."""
     running: dict[int, Mutant] = {}
-    functions = library_functions()
-    gc.freeze()  # the children leave in peace what they share
     for number, mutant in enumerate(todo):
         show(f"mutant {number + 1}/{len(todo)} {mutant.module}")
         if len(running) == children:
             yield from reap(running)
-        running[start(mutant, watch, functions)] = mutant
+        running[start(mutant, watch)] = mutant
     while running:
         yield from reap(running)
 
 
-def start(mutant, watch, functions):
+def start(mutant, watch):
+    functions = watch.functions[mutant.module, mutant.function]
     child = os.fork()
     if child:
         return child
     try:
         quieten()
         tests = watch.tests_of(mutant)
-        for function in functions[mutant.module, mutant.function]:
+        for function in functions:
             function.__code__ = mutant.code
         good = all(passes_in_time(test, watch.seconds[test]) for test in tests)
         os._exit(0 if good else 1)
@@ -173,12 +174,13 @@ def quieten():
 
 def library_functions():
     """All functions of the library, by module and qualified name."""
-    found = defaultdict(list)
+    found = {}
     for function in gc.get_objects():
         if isinstance(function, FunctionType):
             package, _, module = str(function.__module__).partition(".")
             if package == "kernelbook":
-                found[module, function.__qualname__].append(function)
+                place = module, function.__qualname__
+                found.setdefault(place, []).append(function)
     return found
 
 
