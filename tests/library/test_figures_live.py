@@ -235,6 +235,11 @@ def test_values_are_shown_as_a_reader_writes_them(value, shown):
     assert figures._spoken(value) == shown
 
 
+def test_steps_too_short_to_see_are_left_out():
+    path = "M 1 1 L 1.01 1.02 L 2 1 L 2.04 1 L 2.04 3 z"
+    assert _live.shorten(path) == "M1 1l1 0 0 2z"
+
+
 def test_rounding_of_a_path_does_not_add_up():
     steps = " ".join(f"L {0.26 * n} 0" for n in range(1, 101))
     markup = f'<path d="{_live.shorten("M 0 0 " + steps)}"/>'
