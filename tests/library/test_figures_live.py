@@ -132,7 +132,7 @@ def test_every_reference_of_every_frame_is_defined_in_the_page():
         ax.fill_between(some, 1, 1 + count * some)
         ax.plot(some, 9 * some, "o")
         ax.contour(*np.meshgrid(GRID, GRID), np.outer(GRID, GRID), [count / 9])
-        ax.set_title(f"{count} points")
+        ax.set_title({2: "few", 5: "some", 8: "many"}[count])
 
     shown = make(draw, count=[2, 5, 8])
     drawing = shown.html[: shown.html.index("<script>")]
@@ -373,6 +373,10 @@ def one_gid_twice(ax, n):
     ax.plot(GRID, -n * GRID, gid="line")
 
 
+def empty_text(ax, n):
+    ax.text(0.5, 5, "here" * (n - 1), gid="word")
+
+
 def noise(ax, n):
     t = np.random.default_rng(n).uniform(0, 9, 900)
     ax.plot(np.linspace(0, 1, 900), t)
@@ -396,6 +400,10 @@ def noise(ax, n):
         (
             lambda: make(lambda ax, n: ax.plot(GRID, GRID), n=[1, 2]),
             "draw must depend on its sliders, but nothing moves",
+        ),
+        (
+            lambda: make(empty_text, n=[1, 2]),
+            "must be seen in every frame, .* never empty, but 'word' is not",
         ),
         (
             lambda: make(noise, n=range(80)),
