@@ -86,13 +86,13 @@ def factor(C: FloatArray, name: str, overwrite: bool = False) -> Factor:
     # LAPACK wants columns; the rows of a symmetric C are its columns.
     A = (C if overwrite else C.copy()).T
     diagonal = A.diagonal().copy()
-    U, failed = dpotrf(A, clean=0, overwrite_a=1)
+    U, failed = dpotrf(A, clean=0, overwrite_a=True)
     if not failed:
         return Factor(_upper(U), len(U), jitter=0.0)
     pivot = U[failed - 1, failed - 1]
     jitter = float(10 * np.finfo(float).eps * np.abs(diagonal).sum())
     _restore(U, diagonal + jitter)
-    U, failed_again = dpotrf(U, clean=0, overwrite_a=1)
+    U, failed_again = dpotrf(U, clean=0, overwrite_a=True)
     if failed_again:
         _restore(U, diagonal)
         lowest = eigvalsh(U, subset_by_index=[0, 0])[0]
@@ -116,7 +116,7 @@ def symmetric_root(C: FloatArray) -> FloatArray:
 
     Eigenvalues that rounding has made negative count as zero.
     """
-    values, vectors = eigh(C, check_finite=False)
+    values, vectors = eigh(C)
     root: FloatArray = vectors * np.sqrt(values.clip(min=0)) @ vectors.T
     return root
 

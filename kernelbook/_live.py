@@ -243,9 +243,16 @@ def _groups(drawing: Element) -> dict[str, str]:
 
 def _moving(frames: Sequence[dict[str, str]]) -> list[dict[str, Any]]:
     """For each group that differs: its distinct contents, and when."""
+    first, *others = frames
+    for frame in others:
+        for group in first.keys() ^ frame.keys():
+            raise ValueError(
+                "what moves must be seen in every frame, such as a text that "
+                f"is never empty, but {group!r} is not"
+            )
     moving = []
-    for group in frames[0]:
-        contents = [frame.get(group, "") for frame in frames]
+    for group in first:
+        contents = [frame[group] for frame in frames]
         distinct = list(dict.fromkeys(contents))
         if len(distinct) == 1:
             continue

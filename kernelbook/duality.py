@@ -234,6 +234,7 @@ def duality_gap(
     >>> duality_gap(qp, w=[1.5], mu=[1.0])
     1.5
     """
+    tolerance = _checks.non_negative(tolerance, "tolerance")
     residuals = kkt_residuals(qp, w, mu, nu)
     if residuals.primal > tolerance:
         raise ValueError(

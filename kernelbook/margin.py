@@ -235,7 +235,7 @@ def hard_margin(X: ArrayLike, t: ArrayLike) -> HardMargin:
             f"hulls share the point {_show(points.p, X)}"
         )
     z = (points.u * t) @ (X - X.mean(axis=0))  # p - q, without cancellation
-    b = 0.0 - float((X[t > 0] @ z).min() + (X[t < 0] @ z).max()) / 2
+    b = 0.0 - float((X[t == 1] @ z).min() + (X[t == -1] @ z).max()) / 2
     w, b = canonical(z, b, X, t)
     width = 2 / float(np.linalg.norm(w))
     alpha = 2 * points.u / points.upper**2
@@ -284,8 +284,9 @@ def _bounds(
     np.add.at(u, np.array(pairs), v[:, None])
     z = np.array([X[i] - X[j] for i, j in pairs]).T @ v
     upper = float(np.linalg.norm(z))
-    i = int(np.where(t > 0, X @ z, np.inf).argmin())
-    j = int(np.where(t < 0, X @ z, -np.inf).argmax())
+    plus, minus = t == 1, t == -1
+    i = int(np.where(plus, X @ z, np.inf).argmin())
+    j = int(np.where(minus, X @ z, -np.inf).argmax())
     lower = float((X[i] - X[j]) @ z) / upper if upper > 0 else 0.0
-    p, q = u[t > 0] @ X[t > 0], u[t < 0] @ X[t < 0]
+    p, q = u[plus] @ X[plus], u[minus] @ X[minus]
     return ClosestPoints(p, q, u, upper, lower), (i, j)

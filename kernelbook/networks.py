@@ -260,8 +260,8 @@ def random_network(
     size = _checks.count(size, "size")
     U = _with_bias(X, *_variances(weight, bias))
     W = rng.standard_normal((size, units, U.shape[1]))
-    v = rng.standard_normal((size, 1, units))
-    F: FloatArray = (v @ activation(W @ U.T))[:, 0] / np.sqrt(units)
+    v = rng.standard_normal((size, units))
+    F: FloatArray = (v[:, None] @ activation(W @ U.T))[:, 0] / np.sqrt(units)
     return F
 
 

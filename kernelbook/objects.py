@@ -201,5 +201,5 @@ def _count_matrix(bags: list[Counter[Any]]) -> Any:
             indices.append(columns.setdefault(part, len(columns)))
             counts.append(float(count))
         ends.append(len(indices))
-    shape = (len(bags), max(len(columns), 1))
+    shape = (len(bags), len(columns))
     return csr_array((counts, indices, ends), shape=shape)

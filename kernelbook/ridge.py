@@ -86,7 +86,7 @@ def primal_weights(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     """
     Phi, t = _problem(Phi, t)
     lam = _checks.positive(lam, "lam")
-    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
+    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam, overwrite=True)
     return _linalg.factor(A, "ΦᵀΦ + λI", overwrite=True).solve(Phi.T @ t)
 
 
@@ -207,7 +207,7 @@ def bias_variance(
     h_new = _checks.vector(h_new, "h_new", len(Phi_new))
     noise = _checks.non_negative(noise, "noise")
     lam = _checks.positive(lam, "lam")
-    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
+    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam, overwrite=True)
     S = Phi @ _linalg.factor(A, "ΦᵀΦ + λI", overwrite=True).solve(Phi_new.T)
     return BiasVariance(S.T @ h - h_new, noise**2 * (S**2).sum(axis=0))
 

@@ -97,7 +97,7 @@ def two_moons(
     t = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
     s = rng.uniform(0, np.pi, N)
     upper, lower = (np.cos(s), np.sin(s)), (1 - np.cos(s), 0.5 - np.sin(s))
-    X = np.where(t > 0, upper, lower).T + noise * rng.standard_normal((N, 2))
+    X = np.where(t == 1, upper, lower).T + noise * rng.standard_normal((N, 2))
     return X, t
 
 

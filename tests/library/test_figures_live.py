@@ -6,6 +6,8 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from kernelbook import _live, figures
@@ -107,6 +109,8 @@ def test_titles_move_legends_and_axes_are_there_once():
     shown = make()
     groups = [m["group"] for m in record(shown)["moving"]]
     assert len(groups) == 2 and "line" in groups
+    drawing = shown.html[: shown.html.index("</svg>")]
+    assert re.findall(r'data-moves="([^"]*)"', drawing) == groups
     assert "a line" in shown.svg
 
 
@@ -128,7 +132,7 @@ def test_every_reference_of_every_frame_is_defined_in_the_page():
         ax.fill_between(some, 1, 1 + count * some)
         ax.plot(some, 9 * some, "o")
         ax.contour(*np.meshgrid(GRID, GRID), np.outer(GRID, GRID), [count / 9])
-        ax.set_title(f"{count} points")
+        ax.set_title({2: "few", 5: "some", 8: "many"}[count])
 
     shown = make(draw, count=[2, 5, 8])
     drawing = shown.html[: shown.html.index("<script>")]
@@ -161,6 +165,54 @@ def test_text_tells_sliders_and_some_numbers_for_review():
     ]
 
 
+def test_only_lines_with_a_name_are_told_in_numbers():
+    def draw(ax, n):
+        ax.fill_between(GRID, 0, n * GRID, gid="band")
+        ax.plot(GRID, 2 * n * GRID)
+        ax.plot(GRID, 3 * n * GRID, gid="named")
+
+    _, *told = repr(make(draw, n=[1, 2])).splitlines()
+    assert [line.split()[0] for line in told] == ["named", "named"]
+
+
+def test_numbers_have_as_many_digits_as_the_axis_can_show():
+    def draw(ax, n):
+        ax.plot([0, 1, 2, 3], n * np.array([1 / 3, -0.001, 3, 9]), gid="line")
+
+    def told(**limits):
+        fig, ax = plt.subplots()
+        ax.set(xlim=(0, 3), **limits)
+        shown = figures.live(fig, lambda n: draw(ax, n), n=[1, 10])
+        return repr(shown).splitlines()[1]
+
+    assert told(ylim=(-49, 50)) == "line at n = 1: 0.3 0 3 9"
+    assert told(ylim=(9, 0)) == "line at n = 1: 0.33 0 3 9"
+    assert told(ylim=(1, 99), yscale="log") == (
+        "line at n = 1: 3.3e-01 -1.0e-03 3.0e+00 9.0e+00"
+    )
+
+
+def test_the_layout_is_that_of_the_figure_itself():
+    def figure():
+        fig, ax = plt.subplots()
+        ax.set(xlim=(0, 1), ylim=(0, 9), ylabel="one\ntwo", xlabel="x\ny\nz")
+        return fig, ax
+
+    fig, ax = figure()
+    fig.draw_without_rendering()
+    left, bottom, right, top = ax.get_position().extents
+    width, height = 72 * fig.get_size_inches()
+    fig, ax = figure()
+    shown = figures.live(
+        fig, lambda n: ax.plot(GRID, n * GRID), n=[1, 2], start={"n": 1}
+    )
+    x, y = (re.search(f'data-{a}="(.*?)"', shown.html)[1] for a in "xy")
+    x_places = f"{width * left:.2f} {width * right:.2f}"
+    y_places = f"{height * (1 - bottom):.2f} {height * (1 - top):.2f}"
+    assert x == f"linear 0 1 {x_places}"
+    assert y == f"linear 0 9 {y_places}"
+
+
 def test_notebooks_get_the_page_the_image_and_the_text():
     bundle = make()._repr_mimebundle_()
     assert bundle["text/html"].startswith('<div class="live-figure">')
@@ -175,16 +227,130 @@ def test_nothing_in_the_page_is_asked_of_another_host():
 @pytest.mark.parametrize(
     ("value", "shown"),
     [(0, "0"), (0.3, "0.3"), (-2.5, "−2.5"), (20_000.0, "20000"),
-     (1e-5, "10⁻⁵"), (3e-5, "3·10⁻⁵"), (2.5e6, "2.5·10⁶"), ("far", "far")],
+     (1e-5, "10⁻⁵"), (3e-5, "3·10⁻⁵"), (2.5e6, "2.5·10⁶"), ("far", "far"),
+     (0.001, "0.001"), (1e-4, "10⁻⁴"), (12345, "12300"), (1e5, "10⁵"),
+     (-3e-5, "−3·10⁻⁵"), (-1, "−1")],
 )  # fmt: skip
 def test_values_are_shown_as_a_reader_writes_them(value, shown):
     assert figures._spoken(value) == shown
+
+
+def test_steps_too_short_to_see_are_left_out():
+    path = "M 1 1 L 1.01 1.02 L 2 1 L 2.04 1 L 2.04 3 z"
+    assert _live.shorten(path) == "M1 1l1 0 0 2z"
 
 
 def test_rounding_of_a_path_does_not_add_up():
     steps = " ".join(f"L {0.26 * n} 0" for n in range(1, 101))
     markup = f'<path d="{_live.shorten("M 0 0 " + steps)}"/>'
     assert_allclose(numbers(markup)[-1], [26, 0], atol=0.05)
+
+
+# --------------------------------------------------- the parts of a small page
+
+SVG = """<svg xmlns="http://www.w3.org/2000/svg"
+ xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9">
+<metadata/><defs><path id="A" d="M 0 0 Q 1 2 3 4"/><path id="B" d="M 1 1 z"/>
+<path id="dot" d="M 0 0.04 L 1 1 z"/><path id="box" d="M 0 0 L 2 0 z"/>
+<path id="band" d="M 0 0 L 9 0" style="stroke: red"/></defs>
+<g id="line"><path d="M 1.04 2 L 3 4" style="fill: none; stroke: red"/></g>
+<g id="word"><g transform="translate(1.26 2) scale(0.015625)">
+<use xlink:href="#A"/><use xlink:href="#B" transform="translate(63.77 0)"/></g>
+<rect x="1.26" y="2.34" transform="translate(5.55 0)"/></g>
+<g id="dots"><use xlink:href="#dot" x="1.26" y="2.34" style="fill: blue"/>
+<use xlink:href="#dot" x="3" y="4" style="fill: blue"/></g>
+<g id="boxes"><use xlink:href="#box" x="1" y="2" style="fill: red"/>
+<use xlink:href="#box" x="3" y="4" style="fill: blue"/></g>
+<g id="one"><use xlink:href="#band" x="1" y="2" style="fill: blue"/></g>
+</svg>"""
+SHORT = """
+<g data-moves="l"><path d="M1 2l2 2" style="fill:none; stroke:red"/></g>
+<g><g transform="translate(1.3 2) scale(0.015625)">
+<use href="#A"/><use href="#B" x="63.8"/></g>
+<rect x="1.3" y="2.3" transform="translate(5.5 0)"/></g>
+<g style="fill:blue"><use x="1.3" y="2.3" href="#dot"/>
+<use x="3" y="4" href="#dot"/></g>
+<g><use x="1" y="2" style="fill:red" href="#box"/>
+<use x="3" y="4" style="fill:blue" href="#box"/></g>
+<g><path d="M0 0l9 0" style="stroke:red; fill:blue"
+ transform="translate(1 2)"/></g>"""
+DEFINED = """
+<path id="A" d="M 0 0 Q 1 2 3 4"/><path id="B" d="M1 1z"/>
+<path id="dot" d="M0 0l1 1z"/><path id="box" d="M0 0l2 0z"/>"""
+
+
+def test_reading_keeps_the_picture_in_fewer_letters():
+    marks = {"line": {"data-moves": "l"}, "dot": {"data-moves": "no group"}}
+    drawing, defs = _live.read(SVG, marks)
+    assert _live.markup(drawing) == SHORT.replace("\n", "")
+    assert _live.markup(defs.values()) == DEFINED.replace("\n", "")
+    assert list(defs) == ["A", "B", "dot", "box"]
+    assert drawing.attrib == {"viewBox": "0 0 9 9"}
+
+
+@pytest.mark.parametrize(
+    ("n", "text"),
+    [
+        (12, "1.2"),
+        (-3, "-.3"),
+        (40, "4"),
+        (-40, "-4"),
+        (0, "0"),
+        (-15, "-1.5"),
+    ],
+)
+def test_tenths_are_written_without_a_leading_zero(n, text):
+    assert _live._tenths(n) == text
+
+
+def test_frames_share_what_they_begin_and_end_with():
+    frames = [{"g": "aXb", "h": "-"}, {"g": "aYb", "h": "-"}, {"g": "aXb"}]
+    frames[2]["h"] = "--"
+    g, h = _live._moving(frames)
+    assert g == {
+        "group": "g",
+        "before": "a",
+        "after": "b",
+        "drawn": ["X", "Y"],
+        "which": [0, 1, 0],
+    }
+    assert h["before"] + h["after"] == "-" and h["drawn"] == ["", "-"]
+
+
+def test_place_names_every_slider_the_last_running_fastest():
+    sliders = [
+        _live.Slider("a", ["p", "q", "r"], 1),
+        _live.Slider("b", ["s", "t"], 0),
+    ]
+    assert _live.place(sliders, 3) == "a = q, b = t"
+    assert _live.summary(sliders) == (
+        "live figure: a = p … r (3 values), b = s … t (2 values)"
+    )
+
+
+def test_controls_are_named_sliders_over_all_values():
+    shown = make(start={"slope": 5})
+    assert re.search(
+        r'<label for="(k[0-9a-f]{4}-\d+)">slope</label><input type="range" '
+        r'id="\1" min="0" max="2" value="2" aria-valuetext="slope = 5" '
+        r'autocomplete="off"><span aria-hidden="true">5</span>',
+        shown.html,
+    )
+
+
+def test_frames_cannot_end_the_script_that_holds_them():
+    assert _live._json({"λ": ["</b>", 1]}) == '{"λ":["<\\/b>",1]}'
+
+
+def test_notebooks_show_figures_as_svg_without_a_date():
+    formatter = InteractiveShell.instance().display_formatter.formatters[
+        "image/svg+xml"
+    ]
+    formatter.pop(Figure, None)
+    figures.use_style()
+    fig, _ = plt.subplots()
+    svg = formatter(fig)
+    assert "<svg" in svg and "<dc:date>" not in svg
 
 
 def more_artists(ax, n):
@@ -205,6 +371,10 @@ def other_limits(ax, n):
 def one_gid_twice(ax, n):
     ax.plot(GRID, n * GRID, gid="line")
     ax.plot(GRID, -n * GRID, gid="line")
+
+
+def empty_text(ax, n):
+    ax.text(0.5, 5, "here" * (n - 1), gid="word")
 
 
 def noise(ax, n):
@@ -230,6 +400,10 @@ def noise(ax, n):
         (
             lambda: make(lambda ax, n: ax.plot(GRID, GRID), n=[1, 2]),
             "draw must depend on its sliders, but nothing moves",
+        ),
+        (
+            lambda: make(empty_text, n=[1, 2]),
+            "must be seen in every frame, .* never empty, but 'word' is not",
         ),
         (
             lambda: make(noise, n=range(80)),

@@ -292,6 +292,12 @@ I2, ZERO2, RNG = np.eye(2), np.zeros(2), np.random.default_rng(0)
         ),
         (
             lambda: gaussians.finite_marginal(
+                lambda X: np.zeros(3), lambda X: np.eye(3), [[1.0], [2.0]]
+            ),
+            r"m\(X\) must have length 2, got 3",
+        ),
+        (
+            lambda: gaussians.finite_marginal(
                 lambda X: np.zeros(2), lambda X: X, [[1.0], [2.0]]
             ),
             r"k\(X\) must be a square Gram matrix k\(X\), got shape \(2, 1\)",

@@ -270,6 +270,24 @@ def test_numpy_parameters_print_as_numbers():
     assert hash(k) == hash(Scaled(2.0, Gaussian(0.5)))
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (Constant(np.float64(2)), Constant(2.0)),
+        (Polynomial(np.int64(3), np.int64(1)), Polynomial(3, 1.0)),
+        (Matern(np.float64(1.5), 2), Matern(1.5, 2.0)),
+        (RationalQuadratic(np.float64(2), 1), RationalQuadratic(2.0, 1.0)),
+        (Periodic(np.float64(2), 1), Periodic(2.0, 1.0)),
+        (Scaled(np.float64(2), Linear()), Scaled(2.0, Linear())),
+        (Linear().polynomial(np.ones(2)), Linear().polynomial([1.0, 1.0])),
+        (quadratic_form(np.eye(1, dtype=int)), quadratic_form([[1.0]])),
+    ],
+)
+def test_parameters_of_any_numeric_type_are_one_kernel(given, meant):
+    assert repr(given) == repr(meant)
+    assert hash(given) == hash(meant)
+
+
 # ------------------------------------------------------------- quadratic form
 
 
@@ -299,6 +317,14 @@ def test_quadratic_form_prints_and_compares():
     assert eval(repr(k)) == k
     assert k != quadratic_form(np.eye(2))
     assert_allclose(QuadraticForm(np.zeros((2, 2)))(np.eye(2)), 0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_rounding_does_not_make_a_quadratic_form_indefinite(scale):
+    v = np.array([0.1, 0.7, 0.3, 0.0])
+    A = scale * np.outer(v, v)
+    assert np.linalg.eigvalsh(A)[0] < 0  # by rounding
+    assert_allclose(quadratic_form(A)(v, v), scale * (v @ v) ** 2)
 
 
 # -------------------------------------------------------------------- accuracy
@@ -557,6 +583,14 @@ def test_forbidden_moves_raise_and_cite_the_rule(move, kind, message):
         (
             lambda: Linear()([1.0, 2.0]),
             r"X must be two-dimensional, got shape",
+        ),
+        (
+            lambda: Linear()(np.ones(2)),
+            r"X must be two-dimensional, got shape \(2,\)",
+        ),
+        (
+            lambda: Linear()([1.0, 2.0], np.ones(2)),
+            r"X must be two-dimensional, got shape \(2,\)",
         ),
         (
             lambda: Linear()(np.ones(2), np.ones(3)),

@@ -66,6 +66,7 @@ def test_jitter_repairs_the_matrix_that_was_given(overwrite):
     assert_allclose(added, np.diag(np.diag(added)), atol=1e-14)
     assert np.array_equal(np.tril(factor.U, -1), np.zeros((60, 60)))
     assert overwrite or np.array_equal(C, before)
+    assert np.shares_memory(factor.U, C) == overwrite
 
 
 def test_an_indefinite_matrix_says_pivot_eigenvalue_and_shift():
@@ -77,6 +78,8 @@ def test_an_indefinite_matrix_says_pivot_eigenvalue_and_shift():
     )
     with pytest.raises(ValueError, match=message):
         _linalg.factor(C, "C", overwrite=True)
+    with pytest.raises(ValueError, match=r"-2 .* rounding explains 6\.7e-15"):
+        _linalg.factor(np.diag([1.0, -2.0]), "C")
 
 
 def test_appending_columns_gives_the_factor_of_the_larger_matrix():
@@ -91,6 +94,12 @@ def test_appending_columns_gives_the_factor_of_the_larger_matrix():
         assert_allclose(factor.solve(b), solution, rtol=1e-8)
 
 
+def test_appending_makes_room_for_more_but_not_for_much_more():
+    factor = _linalg.factor(np.eye(200), "C").append(np.zeros(200), 1.0)
+    assert np.array_equal(factor.U, np.eye(201))
+    assert 201 < len(factor.store) < 1.25 * 201
+
+
 def test_two_appends_to_one_factor_do_not_disturb_each_other():
     C, _ = positive_definite((6, 2))
     old = _linalg.factor(C, "C").append(np.zeros(6), 1.0)
@@ -102,6 +111,14 @@ def test_two_appends_to_one_factor_do_not_disturb_each_other():
     assert not np.array_equal(one.U, two.U)
     assert np.array_equal(one.U, first)
     assert np.array_equal(old.U, kept)
+
+
+def test_an_appended_column_gets_the_jitter_of_the_others():
+    old = _linalg.Factor(np.array([[2.0]]), 1, jitter=0.5)  # of C = 3.5
+    new = old.append(np.array([1.0]), 3.5)
+    C = np.array([[3.5, 1.0], [1.0, 3.5]])
+    assert_allclose(new.U.T @ new.U, C + 0.5 * np.eye(2))
+    assert new.jitter == 0.5
 
 
 def test_appending_what_rounding_makes_singular_raises():

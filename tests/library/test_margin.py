@@ -203,6 +203,90 @@ def test_duplicates_and_collinear_points_do_no_harm():
     assert_allclose(flat.w, [*once.w, 0], rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_the_street_is_as_wide_as_the_data(scale):
+    X, t = clouds(5)
+    one, other = margin.hard_margin(X, t), margin.hard_margin(scale * X, t)
+    assert_allclose(other.margin, scale * one.margin)
+    assert_allclose(other.w, one.w / scale)
+    assert_allclose(other.b, one.b)
+
+
+def test_far_from_the_origin_the_direction_keeps_its_digits():
+    X, t = clouds(6, N=32)
+    X = np.round(1024 * X) / 1024  # so that X + 2**30 is exact
+    near, far = margin.hard_margin(X, t), margin.hard_margin(X + 2.0**30, t)
+    directions = [w / np.linalg.norm(w) for w in (near.w, far.w)]
+    assert_allclose(*directions, rtol=1e-12)
+
+
+def thin_street(width, seed=0):
+    """Points along both sides of a very narrow street."""
+    rng = np.random.default_rng(seed)
+    t = np.repeat([1.0, -1.0], 15)
+    along, across = np.array([-0.8, 0.6]), np.array([0.6, 0.8])
+    X = np.outer(rng.uniform(-1, 1, 30), along)
+    return X + np.outer(t * width / 2, across), t
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """How often the search has solved for the best mixture."""
+    taken = []
+    solve = margin._shortest_mixture
+    monkeypatch.setattr(
+        margin, "_shortest_mixture", lambda Z: taken.append(len(Z)) or solve(Z)
+    )
+    return taken
+
+
+def test_search_ends_when_the_bounds_meet(steps):
+    margin.closest_points([[3.0, 4.0], [0.0, 0.0]], [1, -1])
+    assert steps == [1]
+
+
+def test_search_ends_when_the_hulls_touch(steps):
+    margin.closest_points([[3.0], [0.1 * 3], [0.3]], [-1, 1, -1])
+    assert steps == [1, 2]
+
+
+def test_search_ends_when_rounding_keeps_the_bounds_apart(steps):
+    points = margin.closest_points(*thin_street(1e-6))
+    assert_allclose(points.upper, 1e-6, rtol=1e-6)
+    assert points.gap > 100 * margin.CLOSED * points.upper
+    assert len(steps) < 10
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e6])
+def test_a_street_of_rounding_is_none(scale):
+    X = scale * np.array([[0.0], [0.3], [0.1 * 3], [1.0]])
+    points = margin.closest_points(X, [-1, -1, 1, 1])
+    assert 0 < points.lower < 1e-15 * scale
+    assert not margin.separable(X, [-1, -1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        lambda X: 1e6 * X,
+        lambda X: 1e-6 * X,
+        lambda X: X - 100,
+        lambda X: np.column_stack([X, np.zeros(len(X))]),
+    ],
+)
+def test_refusal_names_the_point_at_every_scale_and_place(moved):
+    rng = np.random.default_rng(0)
+    X = moved(rng.standard_normal((40, 2)))
+    with pytest.raises(ValueError, match="hulls share the point"):
+        margin.hard_margin(X, np.repeat([1.0, -1.0], 20))
+
+
+def test_a_point_is_shown_with_four_digits_and_no_rounding_error():
+    X = np.array([[-3.0, 0.0], [-1.0, -2.0]])
+    shown = margin._show(np.array([2e-9, -0.123456]), X)
+    assert shown == "[ 0.     -0.1235]"
+
+
 @pytest.mark.parametrize("shared", [0.0, 0.3, 1e6])
 def test_one_point_in_both_classes_is_refused(shared):
     X = np.array([[shared, shared], [shared, shared], [shared + 1, shared]])
@@ -232,6 +316,7 @@ def test_inputs_are_left_alone():
         (lambda: margin.distance([1], np.nan, [[1]]), "b must be finite"),
         (lambda: margin.margin([1], 0, [[1]], [2]), "t must be -1 or [+]1"),
         (lambda: margin.canonical([1], 0, [[1]], [-1]), "must separate"),
+        (lambda: margin.canonical([1], 0, [[0]], [1]), "must separate .* = 0"),
         (lambda: margin.hard_margin([1, 2], [1, -1]), "two-dimensional"),
         (lambda: margin.hard_margin([[1], [2]], [1, 1]), "both -1 and"),
         (lambda: margin.separable([[1], [np.inf]], [1, -1]), "X must be fin"),
@@ -243,8 +328,15 @@ def test_bad_input_is_named(call, message):
         call()
 
 
-def test_a_search_cut_short_claims_no_common_point(monkeypatch):
+@pytest.mark.parametrize(
+    ("X", "t", "apart"),
+    [
+        ([[1, 1], [-1, -1], [1, -1], [-1, 1]], [1, 1, -1, -1], 2),
+        ([[1, 0], [0, 1], [0, 0]], [1, 1, -1], 1),  # (0, 1) not yet seen
+    ],
+)
+def test_a_search_cut_short_claims_no_common_point(monkeypatch, X, t, apart):
     monkeypatch.setattr(margin, "MAX_PAIRS", 1)
-    X = [[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]]
-    with pytest.raises(ValueError, match="hulls come within 2 of each other"):
-        margin.hard_margin(X, [1, 1, -1, -1])
+    message = f"none was found: the convex hulls come within {apart} of each"
+    with pytest.raises(ValueError, match=message):
+        margin.hard_margin(X, t)

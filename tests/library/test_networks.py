@@ -91,6 +91,13 @@ def test_repr_builds_the_kernel_again(k):
     assert eval(repr(k)) == k
 
 
+def test_numpy_parameters_print_as_numbers():
+    k = ArcCosine(np.int64(1), weight=np.float64(2), bias=1)
+    assert repr(k) == "ArcCosine(degree=1, weight=2.0, bias=1.0)"
+    k = ArcSine(weight=np.float64(2), bias=1)
+    assert repr(k) == "ArcSine(weight=2.0, bias=1.0)"
+
+
 @pytest.mark.parametrize(
     ("k", "phi", "factor"),
     [
@@ -137,9 +144,11 @@ def test_parallel_and_opposite_inputs():
 
 @pytest.mark.parametrize("degree", [0, 1])
 def test_a_zero_input_without_bias_has_no_output(degree):
-    K = ArcCosine(degree)([[0.0, 0.0], [1.0, 1.0]])
+    X = [[0.0, 0.0], [1.0, 1.0]]
+    K = ArcCosine(degree)(X)
     assert np.array_equal(K[0], [0, 0])
     assert_allclose(K[1, 1], [1.0, 2.0][degree])
+    assert_allclose(ArcCosine(degree).diagonal(X), np.diag(K))
 
 
 def test_arcsine_of_huge_inputs_is_an_arcsine():
@@ -172,6 +181,14 @@ def test_depth_zero_is_the_input_covariance_even_with_a_zero_input():
     K = np.array([[0.0, 0.0], [0.0, 2.0]])
     assert_allclose(deep_relu_kernel(K, 0), K)
     assert_allclose(deep_relu_kernel(K, 3), K)
+
+
+def test_correlations_that_rounding_puts_beyond_one_count_as_one():
+    assert 3 / (np.sqrt(3) * np.sqrt(3)) > 1
+    opposite = deep_relu_kernel([[3.0, -3.0], [-3.0, 3.0]], 1)
+    assert_allclose(opposite, 3 * np.eye(2), atol=1e-15)
+    same = deep_relu_kernel([[3.0, 3.0], [3.0, 3.0]], 1)
+    assert_allclose(same, 3)
 
 
 @pytest.mark.parametrize(
@@ -285,6 +302,10 @@ def test_update_cannot_be_improved_by_moving_its_last_factor():
         (lambda: ArcSine(bias=-1.0), "bias must be >= 0, got -1.0"),
         (
             lambda: deep_relu_kernel([[1.0, 2.0], [2.0, 1.0]], 1),
+            "K must be positive semi-definite, got an entry that is 1 above",
+        ),
+        (
+            lambda: deep_relu_kernel([[1.0, -2.0], [-2.0, 1.0]], 1),
             "K must be positive semi-definite, got an entry that is 1 above",
         ),
         (

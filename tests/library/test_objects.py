@@ -122,6 +122,14 @@ def test_weisfeiler_lehman_ignores_the_order_of_nodes_and_edges(graph, random):
     assert K[0, 0] == K[0, 1] == K[1, 1]
 
 
+def test_a_whole_number_may_come_as_a_float():
+    words, graph = ["abab"], Graph("CCO", [(0, 1), (1, 2)])
+    assert repr(Spectrum(2.0)) == repr(Spectrum(2))
+    assert repr(WeisfeilerLehman(1.0)) == repr(WeisfeilerLehman(1))
+    assert Spectrum(2.0)(words) == Spectrum(2)(words)
+    assert WeisfeilerLehman(1.0)([graph]) == WeisfeilerLehman(1)([graph])
+
+
 def test_weisfeiler_lehman_without_iterations_counts_labels():
     g = Graph("CCO", [(0, 1), (1, 2)])
     assert WeisfeilerLehman(0)([g])[0, 0] == 2**2 + 1

@@ -1,5 +1,7 @@
 """Ridge regression: two routes to everything, and scikit-learn as oracle."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -123,11 +125,36 @@ def test_inputs_are_left_alone():
         assert np.array_equal(now, then)
 
 
+@pytest.mark.parametrize(
+    ("solve", "matrices"),
+    [
+        (lambda K, t: ridge.primal_weights(K, t, 1.0), 1),
+        (lambda K, t: ridge.dual_coefficients(K, t, 1.0), 1),
+        (lambda K, t: ridge.dual_coefficients(K, t, 1.0, overwrite=True), 0),
+        (lambda K, t: ridge.target_weights(K, t[:, None], 1.0), 1),
+        (
+            lambda K, t: ridge.bias_variance(K, t, 1.0, 1.0, K[:1], t[:1]),
+            1,
+        ),
+    ],
+)
+def test_a_system_takes_the_memory_of_one_matrix(solve, matrices):
+    N = 400
+    K, t = np.eye(N), np.ones(N)
+    tracemalloc.start()
+    solve(K, t)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < (matrices + 0.3) * 8 * N**2
+
+
 def test_rounding_gets_jitter_and_a_report():
     X = np.linspace(0, 1, 60)[:, None]
     K = kernels.Gaussian(1.0)(X)
-    with pytest.warns(JitterWarning, match=r"added 1\.3e-13 to its diagonal"):
+    message = r"added 1\.3e-13 to its diagonal"
+    with pytest.warns(JitterWarning, match=message) as caught:
         ridge.dual_coefficients(K, np.ones(60), 1e-20)
+    assert caught[0].filename == __file__  # the line that called the library
 
 
 def test_indefinite_matrix_raises_with_its_eigenvalue():

@@ -76,6 +76,14 @@ def test_shifting_targets_or_features_moves_the_intercept_alone(
     assert_allclose(after.b, moved, atol=1e-2)
 
 
+def test_a_large_offset_of_the_targets_costs_no_digits():
+    Phi, _, _ = problem((6, 2, 7))
+    t = np.array([3.0, -5.0, 1.0, 4.0, -2.0, -1.0])  # of mean 0
+    before = ridge.fit_with_intercept(Phi, t, 0.5)
+    after = ridge.fit_with_intercept(Phi, t + 2.0**40, 0.5)
+    assert_allclose(after.w, before.w, rtol=1e-13)
+
+
 @given(sizes, st.integers(1, 3))
 def test_minimum_norm_weights_solve_and_are_shortest(sizes, rank):
     Phi, t, _ = low_rank(sizes, rank)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
 from kernelbook import kernels, validity
@@ -163,6 +164,143 @@ def test_single_values_decide_not_those_of_a_batch():
     assert not validity.find_counterexample(centred).found
 
 
+# ---------------------------------------------------- the parts of the search
+
+
+@pytest.mark.parametrize(
+    ("shape", "cells"), [((5, 1), 8), ((9, 2), 6), ((30, 3), 6)]
+)
+def test_draws_are_clouds_and_grids_in_turn_in_ever_wider_boxes(shape, cells):
+    rng = np.random.default_rng(0)
+    sets = list(validity._draws(shape, 2.0, 5.0, rng))
+    widths = 3 * np.repeat(validity.SCALES, validity.DRAWS)
+    for number, (X, width) in enumerate(zip(sets, widths, strict=True)):
+        assert X.shape == shape
+        assert np.ptp(X, axis=0).max() <= width * (1 + 1e-12)
+        steps = cells * (X - X[0]) / width
+        on_grid = np.allclose(steps, np.round(steps), atol=1e-9)
+        assert on_grid == (number % 2 == 1)
+    assert_allclose([np.min(sets), np.max(sets)], [2, 5], atol=0.1)
+    assert np.min(sets) >= 2 and np.max(sets) <= 5
+
+
+class Told:
+    """A probe that answers what it is told, and remembers the questions."""
+
+    def __init__(self, *values):
+        self.values, self.asked = list(values), []
+
+    def lowest(self, X):
+        self.asked.append(X)
+        return self.values[min(len(self.asked), len(self.values)) - 1]
+
+
+class Steady(np.random.Generator):
+    """Draws as usual, but always moves the same way."""
+
+    def standard_normal(self, shape):
+        return np.full(shape, 0.0625)
+
+
+def worst_set(probe, N=4):
+    rng = Steady(np.random.PCG64(0))
+    return validity._worst_set(probe, (N, 1), 10.0, 110.0, rng)
+
+
+DRAWN = len(validity.SCALES) * validity.DRAWS
+
+
+def test_a_clear_set_ends_the_search():
+    probe = Told(5, validity.CLEAR, 2 * validity.CLEAR)
+    assert worst_set(probe) is probe.asked[-1]
+    assert len(probe.asked) == 3
+    probe = Told(*[5] * DRAWN, validity.CLEAR, 2 * validity.CLEAR)
+    assert worst_set(probe) is probe.asked[-1]
+    assert len(probe.asked) == DRAWN + 2
+
+
+def test_the_first_of_equally_bad_sets_is_kept():
+    probe = Told(5)
+    assert worst_set(probe) is probe.asked[0]
+    assert len(probe.asked) == DRAWN + validity.MOVES
+
+
+def test_where_nothing_is_defined_there_is_no_worst_set():
+    assert worst_set(Told(np.inf)) is None
+
+
+@pytest.mark.parametrize("N", [1, 4])
+def test_moves_start_from_the_worst_widen_with_luck_and_narrow_without(N):
+    probe = Told(*[5] * 7, 4, *[5] * (DRAWN - 8), 4, 3, 3, 2, 9)
+    worst_set(probe, N)
+    worst, moves = probe.asked[7], probe.asked[DRAWN:]
+    step = 0.0625 * (np.ptp(worst) if N > 1 else 100)
+    assert np.max(moves[4]) < 110  # the border was not met
+    assert_allclose(moves[0], worst + step)
+    assert_allclose(moves[1], worst + 0.9 * step)
+    assert_allclose(moves[2], moves[1] + 1.35 * step)
+    assert_allclose(moves[3], moves[1] + 1.215 * step)
+    assert_allclose(moves[4], moves[3] + 1.8225 * step)
+
+
+def table(K):
+    """The similarity of whole numbers that a matrix tabulates."""
+    return lambda X, Z: np.array(K)[
+        np.ix_(*(A[:, 0].astype(int) for A in (X, Z)))
+    ]
+
+
+def test_probe_counts_sets_points_and_what_is_undefined():
+    probe = validity._Probe(table([[1, 2, 3], [2, 4, np.nan], [3, np.nan, 1]]))
+    assert_allclose(probe.lowest(np.array([[0.0], [2.0]])), -2)
+    assert_allclose(probe.lowest(np.array([[0.0], [1.0]])), 0, atol=1e-15)
+    assert probe.lowest(np.array([[0.0], [1.0], [2.0]])) == np.inf
+    assert (probe.sets, probe.points, probe.undefined) == (3, 7, 1)
+    assert_allclose(probe.smallest, -2)
+
+
+@pytest.mark.parametrize(
+    ("K", "sizes"),
+    [
+        ([[4.0, -9.0], [-9.0, 0.0]], [2, 3]),
+        ([[-4.0, 1.0], [1.0, 9.0]], [2, 3]),
+        ([[0.0, 0.0], [0.0, 0.0]], [1, 1]),
+    ],
+)
+def test_sizes_are_roots_of_the_diagonal_or_of_the_largest_entry(K, sizes):
+    assert_allclose(validity._diagonal_sizes(np.array(K)), sizes)
+
+
+def test_certificate_is_the_lowest_generalised_eigenvector():
+    K = np.array([[4.0, 5.0, 1.0], [5.0, 1.0, -4.0], [1.0, -4.0, 9.0]])
+    X = np.arange(3.0)[:, None]
+    proof = validity._certify(table(K), X)
+    mu, V = eigh(K, np.diag(np.diag(K)))
+    v = V[:, 0] / V[np.argmax(np.abs(V[:, 0])), 0]
+    assert proof.points is X
+    assert_allclose(proof.v, v)
+    assert v.max() == 1 and v.min() < 0
+    assert_allclose(proof.value, mu[0] * v @ np.diag(np.diag(K)) @ v)
+    sizes = np.sqrt(np.diag(K))
+    total = sum(
+        abs(v[n] * v[m]) * max(abs(K[n, m]), sizes[n] * sizes[m])
+        for n, m in itertools.product(range(3), repeat=2)
+    )
+    assert_allclose(proof.tolerance, validity.TOLERANCE * total)
+
+
+@pytest.mark.parametrize("K", [np.eye(2), np.ones((2, 2)), np.zeros((2, 2))])
+def test_there_is_no_certificate_against_a_kernel(K):
+    assert validity._certify(table(K), np.arange(2.0)[:, None]) is None
+
+
+def test_search_without_success_has_tried_sets_of_every_size():
+    search = validity.find_counterexample(kernels.Linear())
+    each = DRAWN + validity.MOVES
+    assert search.sets_tried == each * len(validity.SIZES)
+    assert search.points_tried == each * sum(validity.SIZES)
+
+
 @given(shapes)
 def test_energy_is_the_squared_length_of_the_mixture(shape):
     N, M, seed = shape
@@ -222,6 +360,11 @@ def test_rounding_level_is_the_jitter_of_a_failed_cholesky():
     with pytest.warns(JitterWarning):
         jitter = factor(K, "K").jitter
     assert_allclose(validity.rounding_level(K), jitter)
+
+
+def test_rounding_level_does_not_ask_for_the_sign_of_the_diagonal():
+    K = np.diag([1.0, -2.0, 3.0])
+    assert validity.rounding_level(K) == validity.rounding_level(abs(K))
 
 
 def test_verdicts_print_as_sentences():
