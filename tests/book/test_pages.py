@@ -119,34 +119,3 @@ def test_an_erratum_is_one_click_away(visit):
     page.locator("a[href='errata.html#erratum-ea01']").first.click()
     page.wait_for_url("**/errata.html#erratum-ea01")
     assert "EA01" in page.locator("#erratum-ea01").text_content()
-
-
-PAPER = """() => {
-  const shown = (e) => e.checkVisibility({contentVisibilityAuto: true})
-    && e.getBoundingClientRect().height > 0;
-  const text = (e) => e.tagName + '.' + e.className;
-  return {
-    furniture: [...document.querySelectorAll(
-      '.bd-sidebar, .bd-header-article, .prev-next-footer, .copybtn, '
-      + '.headerlink, .toggle-button, #pst-back-to-top, .skip-link')]
-      .filter(shown).map(text),
-    closed: [...document.querySelectorAll('.solution, details')]
-      .flatMap((e) => [...e.children].slice(1))
-      .filter((e) => !shown(e) && e.textContent.trim()
-        && !['SCRIPT', 'STYLE', 'BUTTON'].includes(e.tagName)
-        && !e.matches('.admonition-title, .toggle-button'))
-      .map(text),
-    wide: document.documentElement.scrollWidth - innerWidth,
-  };
-}"""
-
-
-def test_on_paper_there_is_the_text_alone_with_solutions_open(visit):
-    page = visit(MODEL, viewport={"width": 720, "height": 1000})
-    page.emulate_media(media="print")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    found = page.evaluate(PAPER)
-    assert page.locator(".solution").count() >= 4
-    assert found["furniture"] == []
-    assert found["closed"] == []
-    assert found["wide"] <= 0
