@@ -120,6 +120,10 @@ def visit(browser, site):
         page = watch(context.new_page(), at)
         if before:
             page.add_init_script(before)
+            page.meter = context.new_cdp_session(page)
+            page.meter.send(
+                "Performance.enable", {"timeDomain": "threadTicks"}
+            )
         page.goto(f"{at}/{path}", wait_until="load")
         return page
 

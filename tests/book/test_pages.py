@@ -21,6 +21,22 @@ def test_mathematics_is_there_with_scripts_off(visit):
     assert page.locator(".katex-html").count() > 100
     assert page.locator(".katex-error").count() == 0
     assert page.locator("annotation").first.text_content()  # its LaTeX
+    assert page.locator("html").get_attribute("data-theme") == "light"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_paint_has_the_readers_colours(browser, site, scheme):
+    """Before any script of the theme has come, and with scripts off."""
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.route("**/*.js*", lambda route: route.abort())
+    page.goto(f"{site}/{MODEL}", wait_until="load")
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    word = page.locator(".highlight .k, .highlight .kn").first
+    plain = page.locator(".highlight pre").first
+    colour = "e => getComputedStyle(e).color"
+    assert word.evaluate(colour) != plain.evaluate(colour)
+    context.close()
 
 
 def test_mathematics_uses_the_local_fonts(visit):
