@@ -130,3 +130,20 @@ def visit(browser, site):
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture(scope="session")
+def reader(browser, site):
+    """Pages left open on a desk, each fetched once."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    pages = {}
+
+    def open_page(path):
+        if path not in pages:
+            pages[path] = watch(context.new_page(), site)
+            pages[path].goto(f"{site}/{path}", wait_until="load")
+        pages[path].bring_to_front()
+        return pages[path]
+
+    yield open_page
+    context.close()
