@@ -15,6 +15,7 @@ All of it happens in one place, on the page as it is about to be written:
 
 import re
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 import imagesize
@@ -147,6 +148,24 @@ def drop_unused(html):
     )
 
 
+def label_cells(html):
+    """Cells of wide tables name their column: on a phone, rows are cards."""
+
+    def labelled(match):
+        heads = re.findall(r'<th class="head"><p>([^<]*)</p>', match[0])
+        if len(heads) < 4:
+            return match[0]
+        names = cycle(heads)
+        table = re.sub(
+            "<td>", lambda _: f'<td data-column="{next(names)}">', match[0]
+        )
+        return table.replace('class="table', 'class="cards table', 1)
+
+    return re.sub(
+        r'<table class="table">.*?</table>', labelled, html, flags=re.S
+    )
+
+
 def preload_fonts(html):
     if 'class="katex"' not in html:
         return html
@@ -219,7 +238,8 @@ def finish_pages(app):
         html = render(name, context)
         if not name.endswith(".html"):
             return html
-        html = preload_fonts(drop_unused(choose_theme(repair(html))))
+        html = drop_unused(choose_theme(repair(html)))
+        html = preload_fonts(label_cells(html))
         return size_images(html, file_of)
 
     templates.render = render_and_finish
