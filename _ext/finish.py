@@ -79,6 +79,12 @@ CHOICE = """<script>{
     root.mode = localStorage.getItem("mode") || "auto";
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     root.theme = root.mode !== "auto" ? root.mode : dark ? "dark" : "light";
+    let screen;  // paper is white
+    addEventListener("beforeprint", () => {
+      screen = root.theme;
+      root.theme = "light";
+    });
+    addEventListener("afterprint", () => { root.theme = screen; });
   }</script>"""
 
 REPAIRS = [

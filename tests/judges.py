@@ -153,7 +153,9 @@ PRINTED = """() => {
   const cut = document.documentElement.scrollWidth <= innerWidth ? []
     : all('main *').filter((e) => shown(e)
         && e.getBoundingClientRect().right > innerWidth + 1).slice(-1);
+  const title = document.querySelector('h1');
   return [
+    ...(shown(title) ? [] : [`prints no title: ${name(title)}`]),
     ...furniture.map((e) => `prints furniture: ${name(e)}`),
     ...closed.map((e) => `is closed on paper: ${name(e)}`),
     ...cut.map((e) => `is wider than the paper: ${name(e)}`),
@@ -244,11 +246,18 @@ def pleases_axe(page):
 
 
 def measure(page):
-    """Numbers for the report at the end of the tests."""
+    """What the visit has cost so far.
+
+    Work is counted in seconds of the processor, in the page's main thread: on
+    a busy machine those of the clock grow longer, these do not.
+    """
+    metrics = page.meter.send("Performance.getMetrics")["metrics"]
+    work = {metric["name"]: metric["value"] for metric in metrics}
     return {
         "layout shift": round(page.evaluate("window.shift"), 4),
         "requests": len(own_requests(page)),
-        "longest task in ms": max(page.evaluate("window.long"), default=0),
+        "ms of the longest task": max(page.evaluate("window.long"), default=0),
+        "seconds of work": round(work["TaskDuration"], 2),
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -142,6 +143,16 @@ def test_message_says_what_to_do(book, message):
 def test_nothing_is_handed_to_the_book_after_a_red_run(book):
     root, _, _ = book
     assert not list(root.glob("_build/.outputs/*/executed/*"))
+
+
+def test_what_another_run_has_executed_is_left_to_it(book):
+    root, run, _ = book
+    other = root / "_build" / "executed" / "other" / "good.ipynb"
+    other.parent.mkdir(parents=True)
+    other.write_text("not yet written to its end")
+    assert "3 passed" in run("chapters/good.md")
+    assert list(other.parent.parent.rglob("*.ipynb")) == [other]
+    shutil.rmtree(root / "_build")
 
 
 def test_recording_mends_a_missing_record_and_hands_over(book):

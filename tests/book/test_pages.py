@@ -39,6 +39,16 @@ def test_the_first_paint_has_the_readers_colours(browser, site, scheme):
     context.close()
 
 
+def test_paper_is_white_also_for_those_who_read_in_the_dark(visit):
+    page = visit(MODEL, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    theme = "document.documentElement.dataset.theme"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(theme) == "light"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(theme) == "dark"
+
+
 def test_mathematics_uses_the_local_fonts(visit):
     page = visit(MODEL)
     page.evaluate("document.fonts.ready")
