@@ -13,6 +13,8 @@ PORT   ?= 8000
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
+# What is compiled once is kept: else each worker compiles all of SciPy anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help book test lint serve lab expected mutants bench clean
 .DEFAULT_GOAL := help
@@ -56,7 +58,7 @@ test: $(READY) lint
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser"
 	@touch $(VALIDATED)
 	@$(MAKE) --no-print-directory book
-	@$(BIN)/python -m pytest -q -n 2 -m browser tests
+	@$(BIN)/python -m pytest -q -n 2 -m browser tests/book
 
 lint: $(READY)
 	@$(BIN)/ruff check .

@@ -6,14 +6,16 @@ All of it happens in one place, on the page as it is about to be written:
 - icons: a dozen small drawings in the page instead of a script of 1.5 MB
   that draws them when it has arrived;
 - weight: search index and tabs only where they are used;
-- stillness: fonts of the mathematics asked for at once, and images that say
-  how large they will be, so that nothing moves while the page loads.
+- stillness: light or dark chosen before the first paint, fonts of the
+  mathematics asked for at once, and images that say how large they will be,
+  so that nothing moves or changes colour while the page loads.
 
-``tests/book/test_accessibility.py`` and ``test_weight.py`` hold the result.
+``tests/judges.py`` and ``tests/book/test_weight.py`` hold the result.
 """
 
 import re
 from functools import cache
+from itertools import cycle
 from pathlib import Path
 
 import imagesize
@@ -70,6 +72,21 @@ def draw_icon(match):
     )
 
 
+# The theme leaves this to a script that comes last: until then, or without
+# scripts, listings had no colours and a dark room was lit up.
+CHOICE = """<script>{
+    const root = document.documentElement.dataset;
+    root.mode = localStorage.getItem("mode") || "auto";
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    root.theme = root.mode !== "auto" ? root.mode : dark ? "dark" : "light";
+    let screen;  // paper is white
+    addEventListener("beforeprint", () => {
+      screen = root.theme;
+      root.theme = "light";
+    });
+    addEventListener("afterprint", () => { root.theme = screen; });
+  }</script>"""
+
 REPAIRS = [
     # A button's name is what it shows; the field shows a shortcut too.
     (r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"', ""),
@@ -109,6 +126,18 @@ def repair(html):
     return ICON.sub(draw_icon, html)
 
 
+def choose_theme(html):
+    """Light or dark from the first paint on; light without scripts."""
+    html = html.replace("<html ", '<html data-theme="light" ', 1)
+    return re.sub(
+        r'<script data-cfasync="false">.*?</script>',
+        lambda match: CHOICE,
+        html,
+        count=1,
+        flags=re.S,
+    )
+
+
 def drop_unused(html):
     """Scripts and style sheets that this page has no use for."""
     unused = []
@@ -122,6 +151,24 @@ def drop_unused(html):
     )
     return re.sub(
         rf'<link[^>]* href="[^"]*\b(?:{names})\.css[^"]*"[^>]*>', "", html
+    )
+
+
+def label_cells(html):
+    """Cells of wide tables name their column: on a phone, rows are cards."""
+
+    def labelled(match):
+        heads = re.findall(r'<th class="head"><p>([^<]*)</p>', match[0])
+        if len(heads) < 4:
+            return match[0]
+        names = cycle(heads)
+        table = re.sub(
+            "<td>", lambda _: f'<td data-column="{next(names)}">', match[0]
+        )
+        return table.replace('class="table', 'class="cards table', 1)
+
+    return re.sub(
+        r'<table class="table">.*?</table>', labelled, html, flags=re.S
     )
 
 
@@ -197,7 +244,8 @@ def finish_pages(app):
         html = render(name, context)
         if not name.endswith(".html"):
             return html
-        html = preload_fonts(drop_unused(repair(html)))
+        html = drop_unused(choose_theme(repair(html)))
+        html = preload_fonts(label_cells(html))
         return size_images(html, file_of)
 
     templates.render = render_and_finish

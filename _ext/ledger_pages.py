@@ -44,7 +44,7 @@ ROLES = {
 TABLE = """:::{list-table}
 :header-rows: 1
 :class: equation-index
-:widths: 32 26 24 18
+:widths: 30 24 30 16
 
 * - what it says, and where
   - in the sources

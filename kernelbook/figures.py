@@ -2,7 +2,8 @@
 
 Figures are SVG with a transparent background: they scale on a phone and print
 sharply, and the page inverts them in dark mode.  Colours are those of Okabe
-and Ito, which colour-blind readers can tell apart.
+and Ito, which colour-blind readers can tell apart; only their sky blue is
+darker here, for thin lines on white.
 
 `live` makes a figure follow sliders.
 """
@@ -20,7 +21,7 @@ from kernelbook import _live
 from kernelbook._film import Film
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
-PURPLE, SKY, GREY = "#CC79A7", "#56B4E9", "#595959"
+PURPLE, SKY, GREY = "#CC79A7", "#3A9BD2", "#595959"
 
 STYLE: dict[str, Any] = {
     "figure.figsize": (6.4, 3.4),

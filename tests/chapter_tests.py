@@ -15,6 +15,7 @@ in ``tests/expected/<chapter>.json`` into the cells and lets nbval compare.
 
 import json
 import os
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -32,6 +33,8 @@ LIVE = '<div class="live-figure"'
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
+VALIDATED = {"validated": True}
+RUN = "KERNELBOOK_TEST_RUN"
 REMEDY = "run `make expected` and review the diff"
 
 
@@ -47,6 +50,18 @@ def pytest_addoption(parser):
         action="store_true",
         help="do not run again what was validated with this library",
     )
+
+
+def pytest_configure(config):
+    """Each run has a folder of its own: two at a time do not mix."""
+    if not hasattr(config, "workerinput"):
+        os.environ[RUN] = str(os.getpid())  # the workers inherit it
+        shutil.rmtree(executed(config), ignore_errors=True)
+
+
+def executed(config):
+    """Where the executed chapters of this run wait for its end."""
+    return Path(config.rootpath, "_build", "executed", os.environ[RUN])
 
 
 def pytest_collect_file(file_path, parent):
@@ -119,9 +134,9 @@ class Chapter(IPyNbFile):
             cell.execution_count = 1
         if self.config.option.update_expected:
             self.write_record()
-        executed = self.config.rootpath / "_build" / "executed"
-        executed.mkdir(parents=True, exist_ok=True)
-        nbformat.write(self.nb, executed / f"{self.path.stem}.ipynb")
+        folder = executed(self.config)
+        folder.mkdir(parents=True, exist_ok=True)
+        nbformat.write(self.nb, folder / f"{self.path.stem}.ipynb")
 
     def write_record(self):
         record = [
@@ -138,10 +153,11 @@ class Chapter(IPyNbFile):
     def is_validated(self):
         try:
             cache = get_cache(cache_path(self.config.rootpath))
-            cache.match_cache_notebook(self.nb)
+            found = cache.match_cache_notebook(self.nb)
         except KeyError:
             return False
-        return True
+        # What a build has run by itself is in the cache too, without this.
+        return VALIDATED.items() <= (found.data or {}).items()
 
 
 class Guard(pytest.Item):
@@ -280,14 +296,16 @@ def pytest_sessionfinish(session, exitstatus):
     """Hand what was validated to the book, from the one writing process."""
     if hasattr(session.config, "workerinput"):
         return
-    executed = Path(session.config.rootpath) / "_build" / "executed"
-    if not executed.is_dir():
+    folder = executed(session.config)
+    if not folder.is_dir():
         return
-    cache = get_cache(cache_path(session.config.rootpath))
-    for path in sorted(executed.glob("*.ipynb")):
-        if exitstatus == 0:
-            bundle = CacheBundleIn(nbformat.read(path, 4), path.name)
+    if exitstatus == 0:
+        cache = get_cache(cache_path(session.config.rootpath))
+        for path in sorted(folder.glob("*.ipynb")):
+            bundle = CacheBundleIn(
+                nbformat.read(path, 4), path.name, data=VALIDATED
+            )
             cache.cache_notebook_bundle(
                 bundle, check_validity=False, overwrite=True
             )
-        path.unlink()
+    shutil.rmtree(folder)

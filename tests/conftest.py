@@ -21,3 +21,21 @@ def pytest_terminal_summary(terminalreporter):
         for name, line in report.user_properties:
             if name == "summary" and report.when == "call":
                 terminalreporter.write_line(line)
+    for line in worst(reports):
+        terminalreporter.write_line(line)
+
+
+def worst(reports):
+    """Of what was measured on every page: the most, and where."""
+    found = [
+        (name, value, about["page"])
+        for report in reports
+        if report.when == "call"
+        for kind, about in report.user_properties
+        if kind == "measured"
+        for name, value in about.items()
+        if name != "page"
+    ]
+    for name in dict.fromkeys(name for name, _, _ in found):
+        value, page = max((v, page) for n, v, page in found if n == name)
+        yield f"most {name}: {value} ({page})"

@@ -18,6 +18,8 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Other hosts do not exist; a page that asks for one is noted below.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
 
@@ -29,6 +31,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # one connection for many files
+
     def log_message(self, *args):
         pass
 
@@ -36,11 +40,13 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         page = HTML / "404.html"
         if code != 404 or not page.exists():
             return super().send_error(code, *args)
+        body = page.read_bytes()
         self.send_response(404)
         self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(page.read_bytes())
+            self.wfile.write(body)
 
 
 @pytest.fixture(scope="session")
@@ -87,19 +93,15 @@ def browser():
 
 
 def watch(page, site):
-    """Refuse and note what a page asks of other hosts; note its errors."""
+    """Note what a page asks for, of whom, and what goes wrong."""
     page.foreign, page.problems, page.asked = [], [], []
 
-    def gate(route):
-        url = route.request.url
-        if url.startswith((site, "data:", "blob:")):
-            route.continue_()
-        else:
-            page.foreign.append(url)
-            route.abort()
+    def note(request):
+        page.asked.append(request.url)
+        if not request.url.startswith((site, "data:", "blob:")):
+            page.foreign.append(request.url)
 
-    page.route("**/*", gate)
-    page.on("request", lambda request: page.asked.append(request.url))
+    page.on("request", note)
     page.on("pageerror", lambda error: page.problems.append(str(error)))
     page.on(
         "response", lambda r: r.status >= 400 and page.problems.append(r.url)
@@ -118,6 +120,10 @@ def visit(browser, site):
         page = watch(context.new_page(), at)
         if before:
             page.add_init_script(before)
+            page.meter = context.new_cdp_session(page)
+            page.meter.send(
+                "Performance.enable", {"timeDomain": "threadTicks"}
+            )
         page.goto(f"{at}/{path}", wait_until="load")
         return page
 
@@ -128,15 +134,16 @@ def visit(browser, site):
 
 @pytest.fixture(scope="session")
 def reader(browser, site):
-    """One window for many pages: what they share is fetched once."""
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
-    )
-    page = watch(context.new_page(), site)
+    """Pages left open on a desk, each fetched once."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    pages = {}
 
     def open_page(path):
-        page.goto(f"{site}/{path}", wait_until="load")
-        return page
+        if path not in pages:
+            pages[path] = watch(context.new_page(), site)
+            pages[path].goto(f"{site}/{path}", wait_until="load")
+        pages[path].bring_to_front()
+        return pages[path]
 
     yield open_page
     context.close()

@@ -1,52 +1,15 @@
-"""Pages that everybody can read: axe-core, in light and in dark, and more."""
+"""Pages that everybody can read: what stands in them, and the keyboard.
+
+axe-core judges them in ``test_visits.py``.
+"""
 
 import re
 from collections import defaultdict
 
 import pytest
-from pages import AXE, CHAPTERS, MODEL, PAGES, describe, tree
+from pages import CHAPTERS, MODEL, PAGES, describe, tree
 
 pytestmark = pytest.mark.browser
-
-# Two things are many and all alike: formulas, whose drawn half is hidden from
-# assistive technology, and the coloured words of listings.  Of each kind, in
-# each kind of place, the first three are judged (a formula as one letter);
-# axe-core then needs seconds for a chapter, not a minute.
-THIN_OUT = """() => {
-  const seen = {};
-  const again = (kind) => (seen[kind] = (seen[kind] || 0) + 1) > 3;
-  for (const formula of document.querySelectorAll('.katex')) {
-    const place = formula.parentElement.parentElement;
-    if (again(place.tagName + place.className)) formula.replaceWith('x');
-    else formula.textContent = 'x';
-  }
-  for (const word of document.querySelectorAll('pre span, dt.sig span')) {
-    const place = word.closest('div.highlight, dt').parentElement;
-    if (again(place.className + ' ' + word.className) && !word.id)
-      word.replaceWith(...word.childNodes);
-  }
-  document.querySelector('main, body').normalize();
-}"""
-# What depends on colour; all other rules see the same in light and in dark.
-OF_COLOUR = ["color-contrast", "link-in-text-block"]
-RUN = """only => axe.run(document, {
-  resultTypes: ['violations'],
-  ...(only ? {runOnly: {type: 'rule', values: only}} : {}),
-}).then(found => found.violations.flatMap(rule => rule.nodes.map(node =>
-  `${rule.id} (${rule.impact}): ${node.html.slice(0, 160)} `
-  + `[${node.any.concat(node.all, node.none).map(c => c.message)[0]}]`)))"""
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_axe_finds_nothing_in_light_or_dark(reader, path):
-    page = reader(path)
-    page.evaluate(THIN_OUT)
-    page.evaluate(AXE.read_text("utf-8"))
-    found = []
-    for theme, rules in [("light", None), ("dark", OF_COLOUR)]:
-        page.evaluate("t => document.documentElement.dataset.theme = t", theme)
-        found += [f"{theme}: {line}" for line in page.evaluate(RUN, rules)]
-    assert not found, f"{path}:\n" + "\n".join(found)
 
 
 def test_every_image_says_what_one_sees():
@@ -129,18 +92,8 @@ def test_the_keyboard_reaches_everything_and_one_sees_where_it_is(visit):
     assert any(stop["inMain"] for stop in stops)
 
 
-def test_what_opens_and_scrolls_can_be_reached_by_keyboard(visit):
+def test_a_solution_opens_by_keyboard(visit):
     page = visit(MODEL, viewport={"width": 375, "height": 800})
-    beyond = page.evaluate(
-        """() => [...document.querySelectorAll('main *')].filter((e) => {
-          const flow = getComputedStyle(e).overflowX;
-          return (flow === 'auto' || flow === 'scroll')
-            && e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0
-            && !e.querySelector('a, button, [tabindex]')
-            && !e.closest('[aria-hidden]');
-        }).map((e) => e.outerHTML.slice(0, 160))"""
-    )
-    assert not beyond, f"{MODEL}:\n" + "\n".join(beyond)
     for summary in page.locator("main summary").all()[:3]:
         summary.focus()
         page.keyboard.press("Enter")

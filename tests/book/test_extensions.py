@@ -5,10 +5,19 @@ from types import SimpleNamespace
 import pytest
 from chapter_links import pieces
 from finding import names
-from finish import drop_unused, preload_fonts, repair, size, size_images
+from finish import (
+    choose_theme,
+    drop_unused,
+    label_cells,
+    preload_fonts,
+    repair,
+    size,
+    size_images,
+)
 from listings import without_sections
 from live_figures import with_words
 from source_numbers import letters, number_equations, source_number
+from tidy import shorten, tidy
 from validated import digest
 
 
@@ -157,3 +166,58 @@ def test_images_say_their_size(tmp_path):
         '<img alt="x" src="b.svg">', lambda name: tmp_path / name
     )
     assert '<img width="40" height="20"' in html
+
+
+def test_nothing_of_an_older_build_stays(tmp_path):
+    for name, text in {
+        "chapters/kept.html": '<img src="../_images/new.svg">',
+        "chapters/renamed.html": '<img src="../_images/old.svg">',
+        "_modules/kernelbook/ridge.html": "",
+        "_modules/kernelbook/gone.html": "",
+        "_static/part.html": "",
+        "_images/new.svg": '<path d="M 0.123456 1"/>',
+        "_images/old.svg": "",
+        "_sources/chapters/renamed.md": "",
+        "notebooks/renamed.ipynb": "",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    env = SimpleNamespace(
+        found_docs={"chapters/kept"},
+        _viewcode_modules={"kernelbook.ridge": ("", {}, {}, "")},
+    )
+    builder = SimpleNamespace(format="html")
+    tidy(SimpleNamespace(outdir=tmp_path, env=env, builder=builder), None)
+    left = {p.relative_to(tmp_path) for p in tmp_path.rglob("*.*")}
+    assert {str(path) for path in left} == {
+        "chapters/kept.html",
+        "_modules/kernelbook/ridge.html",
+        "_static/part.html",
+        "_images/new.svg",
+    }
+    assert (tmp_path / "_images/new.svg").read_text() == '<path d="M 0.12 1"/>'
+
+
+def test_a_shortened_drawing_keeps_its_scales():
+    svg = '<use x="1.005678" y="-2.5"/><g transform="scale(0.015625)"/>'
+    assert shorten(svg) == (
+        '<use x="1.01" y="-2.5"/><g transform="scale(0.015625)"/>'
+    )
+
+
+def test_cells_of_a_wide_table_name_their_columns():
+    heads = "".join(f'<th class="head"><p>{h}</p></th>' for h in "abcd")
+    row = "<tr>" + "<td>1</td>" * 4 + "</tr>"
+    made = label_cells(f'<table class="table">{heads}{row}{row}</table>')
+    assert made.startswith('<table class="cards table">')
+    assert made.count('<td data-column="b">1</td>') == 2
+    narrow = '<table class="table"><td>1</td></table>'
+    assert label_cells(narrow) == narrow
+
+
+def test_the_theme_is_chosen_before_anything_is_drawn():
+    head = '<html lang="en"><script data-cfasync="false">x</script><link>'
+    made = choose_theme(head)
+    assert made.startswith('<html data-theme="light" lang="en"><script>')
+    assert "prefers-color-scheme" in made and "cfasync" not in made

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -143,6 +145,16 @@ def test_nothing_is_handed_to_the_book_after_a_red_run(book):
     assert not list(root.glob("_build/.outputs/*/executed/*"))
 
 
+def test_what_another_run_has_executed_is_left_to_it(book):
+    root, run, _ = book
+    other = root / "_build" / "executed" / "other" / "good.ipynb"
+    other.parent.mkdir(parents=True)
+    other.write_text("not yet written to its end")
+    assert "3 passed" in run("chapters/good.md")
+    assert list(other.parent.parent.rglob("*.ipynb")) == [other]
+    shutil.rmtree(root / "_build")
+
+
 def test_recording_mends_a_missing_record_and_hands_over(book):
     root, run, _ = book
     assert "2 passed" in run("chapters/missing_record.md", "--update-expected")
@@ -150,5 +162,10 @@ def test_recording_mends_a_missing_record_and_hands_over(book):
     assert len(list(root.glob("_build/.outputs/*/executed/*"))) == 1
     again = run("chapters/missing_record.md", "--reuse-validated")
     assert "missing_record.md::validated before" in again
+    (records,) = root.glob("_build/.outputs/*/global.db")
+    with sqlite3.connect(records) as found:  # as a bare build leaves them
+        found.execute("update nbcache set data = '{\"execution_seconds\": 1}'")
+    found.close()
+    assert "Cell 0" in run("chapters/missing_record.md", "--reuse-validated")
     (root / "constraints.txt").write_text("numpy==0\n")  # another environment
     assert "Cell 0" in run("chapters/missing_record.md", "--reuse-validated")

@@ -132,20 +132,11 @@ def scaled(points, axes, to_page):
     return np.column_stack(back)
 
 
-@pytest.fixture
-def show(visit):
-    def open_figure(path, name, **options):
-        page = visit(path, **options)
-        return Live(page.locator(f"figure#{name} .live-figure"))
-
-    return open_figure
-
-
 @each_figure
 def test_slider_is_in_the_tab_order_and_an_arrow_changes_the_drawing(
-    visit, path, name, alt
+    reader, path, name, alt
 ):
-    page = visit(path)
+    page = reader(path)
     box = page.locator(f"figure#{name} .live-figure")
     svg = box.locator("svg")
     assert svg.get_attribute("aria-label") == " ".join(alt.split())
@@ -199,19 +190,31 @@ def test_ids_are_unique_on_every_page_with_live_figures():
         assert ids and len(ids) == len(set(ids)), path
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_live_figures_follow_the_mode_and_fit_a_phone(visit, scheme):
-    for path in LIVE_PAGES:
-        page = visit(
-            path,
-            color_scheme=scheme,
-            viewport={"width": 375, "height": 800},
-        )
+# What stands between the drawing and the page, and has a colour of its own.
+SLABS = """box => {
+  const slabs = [];
+  for (let e = box; !e.matches('main, body'); e = e.parentElement) {
+    const ground = getComputedStyle(e).backgroundColor;
+    if (ground !== 'rgba(0, 0, 0, 0)')
+      slabs.push(`${ground} ${e.cloneNode().outerHTML.slice(0, 160)}`);
+  }
+  return slabs;
+}"""
+
+
+@each_page
+def test_live_figures_follow_the_mode_and_fit_a_phone(visit, path):
+    page = visit(path, viewport={"width": 375, "height": 800})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_selector(f"html[data-theme={scheme}]")
         for box in page.locator(".live-figure").all():
             svg = box.locator("svg")
             turned = svg.evaluate("s => getComputedStyle(s).filter") != "none"
             is_map = "colour-map" in box.get_attribute("class")
             assert turned == (scheme == "dark" and not is_map), path
+            slabs = box.evaluate(SLABS)
+            assert not slabs, f"{path}: a slab of another colour: {slabs}"
             for part in [svg, *box.locator(".live-slider > *").all()]:
                 place = part.bounding_box()
                 assert place["x"] >= 0
@@ -403,6 +406,7 @@ def test_every_live_figure_is_spot_checked():
 
 @each_figure
 def test_what_the_slider_shows_is_what_the_library_computes(
-    show, path, name, alt
+    reader, path, name, alt
 ):
-    SPOTS[name](show(path, name))
+    figure = reader(path).locator(f"figure#{name} .live-figure")
+    SPOTS[name](Live(figure))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from listings import without_sections
-from pages import MODEL
+from pages import CHAPTERS, MODEL, describe, tree
 from reading import ROOT
 
 pytestmark = pytest.mark.browser
@@ -21,6 +21,32 @@ def test_mathematics_is_there_with_scripts_off(visit):
     assert page.locator(".katex-html").count() > 100
     assert page.locator(".katex-error").count() == 0
     assert page.locator("annotation").first.text_content()  # its LaTeX
+    assert page.locator("html").get_attribute("data-theme") == "light"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_paint_has_the_readers_colours(browser, site, scheme):
+    """Before any script of the theme has come, and with scripts off."""
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.route("**/*.js*", lambda route: route.abort())
+    page.goto(f"{site}/{MODEL}", wait_until="load")
+    assert page.evaluate("document.documentElement.dataset.theme") == scheme
+    word = page.locator(".highlight .k, .highlight .kn").first
+    plain = page.locator(".highlight pre").first
+    colour = "e => getComputedStyle(e).color"
+    assert word.evaluate(colour) != plain.evaluate(colour)
+    context.close()
+
+
+def test_paper_is_white_also_for_those_who_read_in_the_dark(visit):
+    page = visit(MODEL, color_scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    theme = "document.documentElement.dataset.theme"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(theme) == "light"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(theme) == "dark"
 
 
 def test_mathematics_uses_the_local_fonts(visit):
@@ -33,33 +59,37 @@ def test_mathematics_uses_the_local_fonts(visit):
     assert "KaTeX_Main" in fonts
 
 
-def test_equations_and_references_print_the_sources_numbers(visit):
-    page = visit(MODEL)
+def test_equations_and_references_print_the_sources_numbers():
+    page = tree(MODEL)
     for number in ["6.2", "6.3", "6.4", "6.5", "6.6", "6.7", "6.8", "6.9"]:
-        label = f"#equation-eq-{number.replace('.', '-')}"
-        printed = page.locator(f"{label} .eqno").text_content()
-        assert printed.startswith(f"({number})")
-    cited = page.locator("p a[href='#equation-eq-6-4']").all_text_contents()
-    assert set(cited) == {"(6.4)"}
+        label = f"equation-eq-{number.replace('.', '-')}"
+        (printed,) = page.xpath(f"//*[@id='{label}']//*[@class='eqno']")
+        assert printed.text_content().startswith(f"({number})")
+    cited = page.xpath("//p//a[@href='#equation-eq-6-4']")
+    assert {link.text_content() for link in cited} == {"(6.4)"}
 
 
-def test_library_source_is_shown_from_the_file(visit):
-    page = visit(MODEL)
+def test_library_source_is_shown_from_the_file():
     source = (ROOT / "kernelbook" / "ridge.py").read_text("utf-8")
     function = re.search(r"def dual_coefficients.*?solve\(t\)", source, re.S)
-    shown = page.locator("pre").all_text_contents()
+    shown = [listing.text_content() for listing in tree(MODEL).xpath("//pre")]
     assert any(without_sections(function[0]) in text for text in shown)
 
 
-def test_no_formula_is_left_unread(visit):
+@pytest.mark.parametrize("path", CHAPTERS)
+def test_every_formula_is_set_and_all_code_is_coloured(path):
     """A dollar sign in prose is mathematics that Markdown did not see."""
-    page = visit(MODEL)
-    prose = page.locator("article p, article li").all_text_contents()
-    assert not [text for text in prose if "$" in text]
-
-
-def test_code_is_highlighted(visit):
-    assert visit(MODEL).locator(".highlight .kn, .highlight .k").count() > 20
+    page = tree(path)
+    assert not page.find_class("katex-error"), path
+    prose = page.xpath("//article//*[self::p or self::li]")
+    unread = [
+        describe(text)
+        for text in prose
+        if "$" in "".join(text.xpath(".//text()[not(ancestor::annotation)]"))
+    ]
+    assert not unread, f"{path}: {unread}"
+    for listing in page.xpath("//div[contains(@class, 'cell_input')]//pre"):
+        assert listing.xpath(".//span[@class]"), f"{path}: {describe(listing)}"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -119,34 +149,3 @@ def test_an_erratum_is_one_click_away(visit):
     page.locator("a[href='errata.html#erratum-ea01']").first.click()
     page.wait_for_url("**/errata.html#erratum-ea01")
     assert "EA01" in page.locator("#erratum-ea01").text_content()
-
-
-PAPER = """() => {
-  const shown = (e) => e.checkVisibility({contentVisibilityAuto: true})
-    && e.getBoundingClientRect().height > 0;
-  const text = (e) => e.tagName + '.' + e.className;
-  return {
-    furniture: [...document.querySelectorAll(
-      '.bd-sidebar, .bd-header-article, .prev-next-footer, .copybtn, '
-      + '.headerlink, .toggle-button, #pst-back-to-top, .skip-link')]
-      .filter(shown).map(text),
-    closed: [...document.querySelectorAll('.solution, details')]
-      .flatMap((e) => [...e.children].slice(1))
-      .filter((e) => !shown(e) && e.textContent.trim()
-        && !['SCRIPT', 'STYLE', 'BUTTON'].includes(e.tagName)
-        && !e.matches('.admonition-title, .toggle-button'))
-      .map(text),
-    wide: document.documentElement.scrollWidth - innerWidth,
-  };
-}"""
-
-
-def test_on_paper_there_is_the_text_alone_with_solutions_open(visit):
-    page = visit(MODEL, viewport={"width": 720, "height": 1000})
-    page.emulate_media(media="print")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    found = page.evaluate(PAPER)
-    assert page.locator(".solution").count() >= 4
-    assert found["furniture"] == []
-    assert found["closed"] == []
-    assert found["wide"] <= 0

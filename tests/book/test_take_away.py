@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 from notebooks import Translation, first_cell, listing
 from pages import CHAPTERS, HTML, PAGES, tree
 from reading import ROOT, chapters
@@ -28,6 +29,7 @@ def plain(chapter):
 @each_chapter
 def test_notebook_has_the_chapters_code_and_says_what_it_needs(chapter):
     made = plain(chapter)
+    nbformat.validate(made)
     first, *_ = made.cells
     assert first.cell_type == "markdown" and "pip install" in first.source
     assert LIBRARY in first.source
@@ -83,14 +85,45 @@ def test_the_archive_holds_the_whole_book_and_nothing_of_today():
 
 @built
 def test_the_archive_is_read_without_a_server(browser, tmp_path):
+    """Front page, a chapter with a live figure, search: nothing is amiss."""
     with zipfile.ZipFile(HTML / BOOK) as archive:
         archive.extractall(tmp_path)
+    home = (tmp_path / "kernelbook").as_uri()
     page = browser.new_page()
-    page.goto((tmp_path / "kernelbook" / "index.html").as_uri())
+    amiss = []
+    page.on("pageerror", lambda error: amiss.append(str(error)))
+    page.on("requestfailed", lambda request: amiss.append(request.url))
+    page.on(
+        "request",
+        lambda request: (
+            request.url.startswith((home, "data:"))
+            or amiss.append(request.url)
+        ),
+    )
+    page.goto(f"{home}/index.html")
     page.wait_for_url(re.compile(r"^file:.*/chapters/index\.html$"))
-    page.goto((tmp_path / "kernelbook/search.html").as_uri() + "?q=6.8")
+    page.get_by_role("link", name="1. Linear models").first.click()
+    page.wait_for_url(f"{home}/chapters/01_linear_models.html")
+    figure = page.locator(".live-figure").first
+    before = figure.locator("svg").inner_html()
+    figure.locator("input").first.press("ArrowRight")
+    assert figure.locator("svg").inner_html() != before
+    page.goto(f"{home}/search.html?q=6.8")
     page.locator("ul.search a[href*='eq-6-8']").first.wait_for(timeout=30_000)
     page.close()
+    assert amiss == []
+
+
+@built
+def test_the_shortest_notebook_runs_as_it_is_downloaded(tmp_path):
+    """In a folder of its own, where nothing of the book lies."""
+    shortest = min(chapters(), key=lambda chapter: len(chapter.code_cells))
+    made = plain(shortest)
+    done = NotebookClient(
+        made, timeout=60, resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    last = [cell for cell in done.cells if cell.cell_type == "code"][-1]
+    assert last.execution_count == len(shortest.code_cells)
 
 
 @built
