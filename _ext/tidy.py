@@ -64,7 +64,9 @@ def tidy(app, exception):
         if image.name not in shown:
             image.unlink()
         elif image.suffix == ".svg":
-            image.write_text(shorten(image.read_text("utf-8")), "utf-8")
+            drawing = image.read_text("utf-8")
+            if (short := shorten(drawing)) != drawing:
+                image.write_text(short, "utf-8")
     for source in (out / "_sources").rglob("*.md"):
         name = str(source.relative_to(out / "_sources"))
         if name.removesuffix(".md") not in app.env.found_docs:
