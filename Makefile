@@ -73,7 +73,7 @@ expected: $(READY)
 
 mutants: $(READY)
 	@$(BIN)/python -m pytest -q -p mutation.run -p no:xdist -p no:cacheprovider \
-	  --record --modules "$(MODULES)" tests/library kernelbook
+	  --record $(if $(AGAIN),--again) --modules "$(MODULES)" tests/library kernelbook
 
 # The peers (torch among them) are installed only when they are measured.
 PEERS := $(VENV)/peers

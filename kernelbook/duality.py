@@ -129,9 +129,9 @@ def lagrangian(
     >>> lagrangian(qp, w=[0.5], mu=[1.0])
     0.75
     """
-    w = _checks.vector(w, "w", len(qp.q))
-    mu, nu = _multipliers(qp, mu, nu)
     f = objective(qp, w)
+    w = np.asarray(w)
+    mu, nu = _multipliers(qp, mu, nu)
     return float(f + mu @ (qp.G @ w - qp.h) + nu @ (qp.A @ w - qp.b))
 
 
@@ -273,7 +273,7 @@ def dual_ascent(
     """
     rows = np.vstack([qp.G, qp.A])
     values, vectors = eigh(qp.P)
-    if values[0] <= ROUNDING * abs(values[-1]):
+    if values[0] <= ROUNDING * values[-1]:
         raise ValueError(
             "P must be positive definite, "
             f"got smallest eigenvalue {values[0]:.3g}"
@@ -315,7 +315,7 @@ def _lowest(
     size = np.abs(qp.q) + np.abs(qp.G.T) @ np.abs(mu)
     size = size + np.abs(qp.A.T) @ np.abs(nu)
     values, vectors = eigh(qp.P)
-    zero = ROUNDING * np.abs(values).max()
+    zero = ROUNDING * values[-1]
     if values[0] < -zero:
         return None
     flat, slopes = values <= zero, vectors.T @ c
@@ -345,7 +345,7 @@ def _multipliers(
 
 def _one_per_row(values: ArrayLike, name: str, rows: int) -> FloatArray:
     if rows == 0 and np.size(values) == 0:
-        return np.zeros(0)
+        return np.empty(0)
     return _checks.vector(values, name, rows)
 
 
@@ -358,7 +358,7 @@ def _rows(
 ) -> tuple[FloatArray, FloatArray]:
     """Constraints as a matrix and its right-hand side; none if both None."""
     if matrix is None and right is None:
-        return np.zeros((0, columns)), np.zeros(0)
+        return np.empty((0, columns)), np.empty(0)
     if matrix is None or right is None:
         raise ValueError(
             f"{matrix_name} and {right_name} must be given together"

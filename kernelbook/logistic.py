@@ -221,7 +221,7 @@ def newton_step(
     """
     r = dual_residual(a, K, t, lam)
     lam = _checks.positive(lam, "lam")
-    K = _checks.gram(K)
+    K = np.asarray(K, dtype=np.float64)
     return _newton_direction(K, K @ np.asarray(a), r, lam)
 
 
@@ -606,17 +606,17 @@ def stochastic_ascent(
            [0.25 , 0.25 ],
            [0.344, 0.344]])
     """
-    X = _checks.matrix(X, "X")
-    t = _checks.labels(t, "t", len(X))
+    X_1 = with_bias(X)
+    N = len(X_1)
+    signed = _checks.labels(t, "t", N)[:, None] * X_1
     eta = _checks.positive(eta, "eta")
     epochs = _checks.count(epochs, "epochs")
     rng = np.random.default_rng(seed)
-    order = np.concatenate([rng.permutation(len(X)) for _ in range(epochs)])
-    signed = t[:, None] * with_bias(X)
+    order = np.concatenate([rng.permutation(N) for _ in range(epochs)])
     path = np.zeros((len(order) + 1, signed.shape[1]))
     for m, n in enumerate(order):
         missing = sigmoid(-(signed[n] @ path[m]))  # 1 - P(t_n | x_n)
-        path[m + 1] = path[m] + eta / (1 + m / len(X)) * missing * signed[n]
+        path[m + 1] = path[m] + eta / (1 + m / N) * missing * signed[n]
     return path
 
 

@@ -450,6 +450,12 @@ def test_labels_outside_the_coding(fit, t, message):
             "singular covariance: some features are linear combinations",
         ),
         (
+            lambda: bayes.fit_lda(
+                [[0, 0], [1, 2], [3, 6], [5, 10]], [0, 0, 1, 1]
+            ),
+            "singular covariance: some features are linear combinations",
+        ),
+        (
             lambda: bayes.fit_lda([[0.1, 1], [0.1, 2], [0.1, 4]], [0, 0, 1]),
             "zero variance in feature 0; drop the feature or choose lam > 0",
         ),
@@ -527,11 +533,38 @@ def test_labels_outside_the_coding(fit, t, message):
             lambda: NB.marginal([0, 0]),
             "keep must hold distinct whole numbers from 0 to 1",
         ),
+        (
+            lambda: bayes.fit_gaussian_nb(X2, T2).marginal([0, 0]),
+            "keep must hold distinct whole numbers from 0 to 1",
+        ),
+        (
+            lambda: bayes.class_priors([0, 2, 0]),
+            "label from 0 to K - 1, got 2 but no 1",
+        ),
     ],
 )
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@each_model
+def test_inputs_with_another_number_of_features_are_named(model, Z):
+    D = np.shape(Z)[1]
+    message = rf"one column per feature, shape \(N, {D}\), got \(7, {D + 1}\)"
+    with pytest.raises(ValueError, match=message):
+        model.log_likelihood(np.column_stack([Z, Z[:, 0]]))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_combination_of_many_features_is_found(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 15))
+    X[:, 0] = X[:, 1:] @ rng.standard_normal(14)
+    t = np.arange(80) % 2
+    for fit in (bayes.fit_lda, bayes.fit_qda):
+        with pytest.raises(ValueError, match="some features are linear comb"):
+            fit(X, t)
 
 
 def test_lam_mends_what_is_singular():

@@ -177,6 +177,50 @@ def test_indefinite_program_has_no_bound():
         duality.recover_primal(qp, [3.0])
     with pytest.raises(ValueError, match=r"P must be positive.*got.*-1"):
         duality.dual_ascent(qp)
+    flat = QuadraticProgram([[0.0]], [0.0])
+    with pytest.raises(ValueError, match=r"P must be positive.* 0$"):
+        duality.dual_ascent(flat)
+
+
+def test_indefinite_program_has_no_bound_where_it_is_stationary_either():
+    qp = QuadraticProgram(np.diag([1.0, -1.0]), [0, 0])
+    assert duality.dual_function(qp) == -np.inf
+
+
+@given(seeds)
+def test_singular_program_has_the_shortest_minimiser(seed):
+    rng = np.random.default_rng(seed)
+    root = rng.standard_normal((5, 2))
+    P, q = root @ root.T, root @ rng.standard_normal(2)
+    w = duality.recover_primal(QuadraticProgram(P, q))
+    assert_allclose(w, -np.linalg.pinv(P, rcond=1e-9) @ q, rtol=1e-5)
+
+
+@pytest.mark.parametrize("rows", [("G", "h"), ("A", "b")])
+def test_slope_lost_in_rounding_does_not_open_the_dual(rows):
+    constraint = dict(zip(rows, ([[3.0, 0.0]], [1.0]), strict=True))
+    lp = QuadraticProgram(np.zeros((2, 2)), [0.3, 0.0], **constraint)
+    multiplier = {"mu" if rows[0] == "G" else "nu": [-0.1]}
+    assert 0.3 - 3 * 0.1 != 0
+    assert duality.dual_function(lp, **multiplier) == 0.1
+
+
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_ascent_does_not_depend_on_the_unit_of_the_objective(unit):
+    qp = QuadraticProgram([[2 * unit]], [0.0], [[-1.0]], [-1.0])
+    run = duality.dual_ascent(qp, iterations=3, step=unit)
+    assert_allclose(run.dual, unit * np.array([0.0, 0.75, 0.9375]))
+
+
+def test_ascent_starts_at_zero_and_steps_by_one_over_the_curvature():
+    qp, _, _ = random_qp(3)
+    rows = np.vstack([qp.G, qp.A])
+    curvature = np.linalg.norm(rows @ np.linalg.solve(qp.P, rows.T), 2)
+    run = duality.dual_ascent(qp, iterations=4)
+    by_hand = duality.dual_ascent(qp, iterations=4, step=1 / curvature)
+    assert not run.mu[0].any() and not run.nu[0].any()
+    assert_allclose(run.mu, by_hand.mu)
+    assert_allclose(run.nu, by_hand.nu)
 
 
 def test_gap_refuses_pairs_that_certify_nothing():
@@ -185,6 +229,23 @@ def test_gap_refuses_pairs_that_certify_nothing():
         duality.duality_gap(qp, [0.5], [1.0])
     with pytest.raises(ValueError, match=r"mu must be >= 0, got -1"):
         duality.duality_gap(qp, [2.0], [-1.0])
+
+
+def test_gap_allows_what_is_within_the_tolerance():
+    qp = QuadraticProgram([[2.0]], [0.0], [[-1.0]], [-1.0])
+    assert duality.duality_gap(qp, [0.5], [0.0], tolerance=0.5) == 0.25
+    assert duality.duality_gap(qp, [1.0], [-1.0], tolerance=1.0) == 2.25
+
+
+def test_residuals_of_nothing_violated_are_zero_not_minus_zero():
+    qp = QuadraticProgram([[2.0]], [0.0], [[-1.0]], [-1.0])
+    assert "-0" not in str(duality.kkt_residuals(qp, [1.0], [0.0]))
+
+
+def test_stationarity_counts_slopes_of_either_sign():
+    qp = QuadraticProgram(np.eye(2), [0.0, 0.0])
+    for w in ([3.0, -1.0], [-3.0, 1.0]):
+        assert duality.kkt_residuals(qp, w).stationarity == 3
 
 
 def test_program_without_constraints_is_its_own_dual():
@@ -213,6 +274,10 @@ def test_wrong_multipliers_and_steps_are_refused():
     qp = QuadraticProgram([[2.0]], [0.0], [[-1.0]], [-1.0])
     with pytest.raises(ValueError, match="mu must have length 1, got 2"):
         duality.lagrangian(qp, [1.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="w must have length 1, got 2"):
+        duality.lagrangian(qp, [1.0, 2.0], [1.0])
+    with pytest.raises(ValueError, match="w must have length 1, got 2"):
+        duality.kkt_residuals(qp, [1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="nu must have length 0, got 1"):
         duality.dual_function(qp, [1.0], [1.0])
     with pytest.raises(ValueError, match="step must be > 0"):

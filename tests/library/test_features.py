@@ -31,7 +31,7 @@ def ones(X, Z):
 
 
 def test_powers_and_bumps_are_their_formulas():
-    x, centres, width = [0.5, -2.0, 3.0], [1.0, -0.5], 0.7
+    x, centres, width = [0.0, -2.0, 3.0], [1.0, -0.5], 0.7
     loop = [[x_n**j for j in range(4)] for x_n in x]
     assert_allclose(features.powers(x, 3), loop)
     assert_allclose(features.powers(x, 0), np.ones((3, 1)))

@@ -176,6 +176,20 @@ def test_steps_are_halved_so_that_the_objective_never_rises():
     assert np.all(objectives[1:] <= objectives[:-1] * (1 + 1e-9))
 
 
+@given(sizes, lams)
+def test_a_step_is_halved_until_the_objective_does_not_rise(sizes, lam):
+    Phi, t, rng = problem(sizes)
+    K, a = Phi @ Phi.T, rng.standard_normal(len(t))
+    step = -30 * rng.random() * logistic.dual_residual(a, K, t, lam)
+    before, size = logistic.dual_objective(a, K, t, lam), 1.0
+    while logistic.dual_objective(a + size * step, K, t, lam) > before:
+        size /= 2
+    new_a, new_y, value = logistic._descend(a, K @ a, step, K @ step, t, lam)
+    assert_allclose(new_a, a + size * step)
+    assert_allclose(new_y, K @ new_a, atol=1e-9 * (1 + np.abs(step).max()))
+    assert_allclose(value, logistic.dual_objective(new_a, K, t, lam))
+
+
 def test_badly_scaled_problems_converge_too():
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -304,6 +318,10 @@ K2, T2 = np.eye(2), np.array([1.0, -1.0])
         (
             lambda: logistic.dual_objective(T2, K2, T2, -1.0),
             "lam must be >= 0, got -1.0",
+        ),
+        (
+            lambda: logistic.dual_objective(T2, [[1, 2], [0, 1]], T2, 1.0),
+            "K must be symmetric",
         ),
         (
             lambda: logistic.dual_residual([1.0], K2, T2, 1.0),

@@ -224,6 +224,8 @@ def test_fit_refuses_exactly_when_there_is_no_maximiser(sizes):
     [
         ([0, 1, 2, 3], [-1, -1, 1, 1], 4),  # separable
         ([0, 1, 1, 3], [-1, 1, -1, 1], 2),  # they touch in one point
+        ([0, 1, 1], [-1, 1, -1], 1),  # only a negative one gets away
+        ([0, 1, 1], [1, -1, 1], 1),  # only a positive one
         ([0, 1, 2, 3], [-1, 1, -1, 1], 0),  # they overlap
     ],
 )
@@ -232,7 +234,7 @@ def test_separable_touching_and_overlapping_on_the_line(x, t, strict):
     for units in (1.0, 1e5, 1e-5):
         assert logistic.separation(units * X, t).strict == strict
     if strict:
-        with pytest.raises(ValueError, match=rf"got 0: {strict} of 4 exam"):
+        with pytest.raises(ValueError, match=rf"0: {strict} of {len(t)} exam"):
             logistic.fit(X, t)
     else:
         logistic.fit(X, t)
@@ -435,6 +437,10 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
             r"t must contain both -1 and \+1, got only \+1",
         ),
         (
+            lambda: logistic.fit(X4, [1, 1, 1, 1], lam=1.0),
+            r"t must contain both -1 and \+1, got only \+1",
+        ),
+        (
             lambda: logistic.fit(X4, [0, 1, 0, 1]),
             r"t must be -1 or \+1, got 0",
         ),
@@ -483,8 +489,8 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
             "w must have length 2, got 1",
         ),
         (
-            lambda: logistic.irls_step([[0.0, 0.0]], X4, T4),
-            "w must be one-dimensional",
+            lambda: logistic.irls_step(1.0, X4, T4),
+            r"w must be one-dimensional and not empty, got shape \(\)",
         ),
         (
             lambda: logistic.irls_step([0.0, 0.0], X4, T4, lam=-1.0),

@@ -10,20 +10,6 @@ from numpy.testing import assert_allclose
 from kernelbook import counting, features, toydata
 
 
-def test_powers_are_powers():
-    x = np.array([-1.5, 0.0, 2.0])
-    Phi = features.powers(x, 4)
-    assert Phi.shape == (3, 5)
-    for j in range(5):
-        assert_allclose(Phi[:, j], [x_n**j for x_n in x])
-
-
-def test_bumps_peak_at_their_centres_and_fall_by_the_width():
-    Phi = features.bumps([0.0, 0.3, 1.0], centres=[0.0, 1.0], width=0.3)
-    assert_allclose(np.diag(Phi[[0, 2]]), 1.0)
-    assert_allclose(Phi[1, 0], np.exp(-0.5))
-
-
 def test_noisy_sine_is_reproducible_sorted_and_as_noisy_as_said():
     x, t = toydata.noisy_sine(4000, noise=0.3, seed=5)
     again = toydata.noisy_sine(4000, noise=0.3, seed=5)

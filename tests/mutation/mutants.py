@@ -4,7 +4,8 @@ What is changed is mathematics and control flow: operators, comparisons,
 numbers, transposes, function names, conditions, statements.  Texts,
 annotations, default values, what ``raise`` says, and numbers below a millionth
 (tolerances) are left alone; so is ``strict=True``, which only asserts that
-what is zipped is equally long.
+what is zipped is equally long, and the -1 of ``reshape``, for which any
+negative number would do.
 """
 
 import ast
@@ -163,6 +164,8 @@ def children(node):
             node, ast.AnnAssign | ast.FunctionDef | ast.Lambda
         ):
             continue
+        if name == "args" and ast.unparse(node.func).endswith(".reshape"):
+            value = [size for size in value if ast.unparse(size) != "-1"]
         yield from children_in(node, name, value)
 
 

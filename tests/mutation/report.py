@@ -2,15 +2,20 @@
 
 Each run enters the modules that it mutated; the rest stays.  Survivors that
 no test can kill, because they compute the same, are explained in
-``equivalent.yml``.  When an explanation was added, or two branches' reports
-were merged, ``python -m mutation.report`` in ``tests`` counts anew.
+``equivalent.yml``.  When an explanation was added, ``python -m
+mutation.report`` in ``tests`` counts anew; with the name of another branch's
+report it takes over from there what is newer or better.
 """
 
 import json
-from collections import Counter
+import sys
+import zlib
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import yaml
+
+from .mutants import LIBRARY, mutants
 
 REPORT = Path(__file__).with_name("report.json")
 EXPLAINED = Path(__file__).with_name("equivalent.yml")
@@ -31,17 +36,41 @@ def survivors():
     return {name for entry in modules for name in entry["survivors"]}
 
 
-def entries(todo, survivors):
+def worth_trying(made):
+    """Of changed modules all mutants, of the others those that lived."""
+    modules = read().get("modules", {})
+    same = {
+        module
+        for module, digest in digests(made).items()
+        if module in modules and modules[module].get("digest") == digest
+    }
+    known = survivors()
+    return [m for m in made if m.module not in same or m.name in known]
+
+
+def digests(made):
+    """For each module a number that changes when its mutants do."""
+    names = defaultdict(list)
+    for mutant in made:
+        names[mutant.module].append(mutant.name)
+    return {
+        module: f"{zlib.crc32(repr(sorted(of)).encode()):08x}"
+        for module, of in names.items()
+    }
+
+
+def entries(made, survivors):
     """For each module, its number of mutants and the survivors' names."""
-    made = Counter(mutant.module for mutant in todo)
+    count = Counter(mutant.module for mutant in made)
     return {
         module: {
-            "mutants": made[module],
+            "digest": digest,
+            "mutants": count[module],
             "survivors": sorted(
                 m.name for m in survivors if m.module == module
             ),
         }
-        for module in made
+        for module, digest in digests(made).items()
     }
 
 
@@ -51,6 +80,7 @@ def counted(entry):
     survivors = entry["survivors"]
     equivalent = sum(name in reasons for name in survivors)
     return {
+        "digest": entry.get("digest", ""),
         "mutants": entry["mutants"],
         "killed": entry["mutants"] - len(survivors),
         "equivalent": equivalent,
@@ -102,6 +132,28 @@ def update(found):
     REPORT.write_text(text + "\n", "utf-8")
 
 
+def better(modules):
+    """Of another report, the modules that are better than in this one."""
+    made = [m for path in LIBRARY.glob("*.py") for m in mutants(path)]
+    current = digests(made)
+    mine = read().get("modules", {})
+
+    def badness(module, entry):
+        return entry.get("digest") != current.get(module), len(
+            entry["survivors"]
+        )
+
+    return {
+        module: entry
+        for module, entry in modules.items()
+        if module not in mine
+        or badness(module, entry) < badness(module, mine[module])
+    }
+
+
 if __name__ == "__main__":
     update({})
+    for path in sys.argv[1:]:
+        other = json.loads(Path(path).read_text("utf-8"))
+        update(better(other["modules"]))
     print(summary(read()["total"]))

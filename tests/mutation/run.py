@@ -8,7 +8,7 @@ long has killed its mutant.
 
 Survivors are printed and, with ``--record``, kept in ``report.json``; see
 ``report.py``.  With ``--again`` only those are tried: after new tests, or
-after a run with some of the tests only.
+after a run with some of the tests only; where the code has changed, all.
 """
 
 import gc
@@ -94,7 +94,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--again",
         action="store_true",
-        help="try only the survivors that report.json lists",
+        help="try only the survivors that report.json lists, and new ones",
     )
 
 
@@ -110,8 +110,7 @@ def pytest_runtestloop(session):
     if unknown:
         pytest.exit(f"kernelbook has no module {', '.join(sorted(unknown))}")
     made = [mutant for path in sorted(files) for mutant in mutants(path)]
-    known = report.survivors() if option.again else {m.name for m in made}
-    todo = [mutant for mutant in made if mutant.name in known]
+    todo = report.worth_trying(made) if option.again else made
     watch = Watch(library_functions())
     for number, item in enumerate(session.items):
         show(f"watching tests {number + 1}/{len(session.items)}")

@@ -1,0 +1,268 @@
+"""The checks of arguments: what passes, and what the refusal says."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from kernelbook import _checks
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        (lambda: _checks.matrix([[1, 2]], "X"), [[1.0, 2.0]]),
+        (
+            lambda: _checks.matrix([[1e308] * 9], "X"),
+            [[1e308] * 9],
+        ),  # a sum of inf
+        (lambda: _checks.vector([1, 2], "t"), [1.0, 2.0]),
+        (lambda: _checks.vector([1, 2], "t", 2), [1.0, 2.0]),
+        (lambda: _checks.gram([[0, 0], [0, 0]]), np.zeros((2, 2))),
+        (lambda: _checks.cross_gram([[1, 2, 3]], 1, "k"), [[1.0, 2.0, 3.0]]),
+        (lambda: _checks.positive(1e-300, "lam"), 1e-300),
+        (lambda: _checks.non_negative(0, "lam"), 0.0),
+        (lambda: _checks.non_negative(0.5, "lam"), 0.5),
+        (lambda: _checks.real("-1.5", "b"), -1.5),
+        (lambda: _checks.count(1.0, "N"), 1),
+        (lambda: _checks.count(0, "N", least=0), 0),
+        (lambda: _checks.labels([1, 1, -1], "t", 3), [1.0, 1.0, -1.0]),
+        (lambda: _checks.two_classes([1, -1], "t", 2), [1.0, -1.0]),
+        (lambda: _checks.classes([0, 2, 0], "t", 3), [0, 2, 0]),
+        (lambda: _checks.all_classes([1, 0, 1], "t", 2, 3), [1, 0, 1]),
+        (lambda: _checks.class_labels([1, 0, 2], "t", 3), [1, 0, 2]),
+        (lambda: _checks.counts([[2**52, 2**52]], "X"), [[2.0**52, 2.0**52]]),
+        (lambda: _checks.counts([[0, 3]], "X"), [[0.0, 3.0]]),
+        (lambda: _checks.columns([[1, 2]], "X", 2), [[1.0, 2.0]]),
+        (lambda: _checks.indices([2, 0], "keep", 3), [2, 0]),
+    ],
+)
+def test_good_input_becomes_floats_or_whole_numbers(call, value):
+    checked = call()
+    assert_array_equal(checked, value)
+    assert np.asarray(checked).dtype == np.asarray(value).dtype
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: _checks.matrix([1.0, 2.0], "X"),
+            r"X must be two-dimensional, got shape \(2,\); write X\[:, None\]",
+        ),
+        (
+            lambda: _checks.matrix(np.ones((1, 1, 1)), "X"),
+            r"X must be two-dimensional and not empty, got shape \(1, 1, 1\)",
+        ),
+        (
+            lambda: _checks.matrix(np.ones((0, 3)), "X"),
+            r"X must be two-dimensional and not empty, got shape \(0, 3\)",
+        ),
+        (
+            lambda: _checks.matrix([["a"]], "X"),
+            "X must be an array of numbers, got list",
+        ),
+        (
+            lambda: _checks.matrix([[np.inf, -np.inf, 1.0]], "X"),
+            "X must be finite, got 2 NaN or inf",
+        ),
+        (
+            lambda: _checks.vector([np.nan, 1.0, 2.0], "t"),
+            "t must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: _checks.vector([[1.0]], "t"),
+            r"t must be one-dimensional and not empty, got shape \(1, 1\)",
+        ),
+        (
+            lambda: _checks.vector([], "t"),
+            r"t must be one-dimensional and not empty, got shape \(0,\)",
+        ),
+        (
+            lambda: _checks.vector([1.0, 2.0], "t", 3),
+            "t must have length 3, got 2",
+        ),
+        (
+            lambda: _checks.gram(np.ones((2, 3))),
+            r"K must be a square Gram matrix k\(X\), got shape \(2, 3\)",
+        ),
+        (
+            lambda: _checks.gram(np.ones((3, 2)), "C"),
+            r"C must be a square Gram matrix k\(X\), got shape \(3, 2\)",
+        ),
+        (
+            lambda: _checks.cross_gram([[1.0, 2.0]], 2, "k"),
+            r"k must have one row per .*, shape \(2, N\*\), got \(1, 2\)",
+        ),
+        (
+            lambda: _checks.same_columns(np.ones((4, 2)), np.ones((4, 3))),
+            r"same number of columns, got \(4, 2\) and \(4, 3\)",
+        ),
+        (lambda: _checks.positive(0, "lam"), "lam must be > 0, got 0"),
+        (lambda: _checks.positive(-1, "lam"), "lam must be > 0, got -1"),
+        (lambda: _checks.positive([1, 2], "lam"), "lam must be a number"),
+        (
+            lambda: _checks.non_negative(-1e-9, "lam"),
+            "lam must be >= 0, got -1e-09",
+        ),
+        (lambda: _checks.non_negative(None, "lam"), "lam must be a number"),
+        (lambda: _checks.real("one", "b"), "b must be a number, got 'one'"),
+        (lambda: _checks.real(np.inf, "b"), "b must be finite, got inf"),
+        (
+            lambda: _checks.count(1.5, "N"),
+            "N must be a whole number >= 1, got 1.5",
+        ),
+        (
+            lambda: _checks.count(0, "N"),
+            "N must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: _checks.count(-1, "N", least=0),
+            "N must be a whole number >= 0, got -1",
+        ),
+        (lambda: _checks.count(np.nan, "N"), "N must be finite, got nan"),
+        (
+            lambda: _checks.labels([1, -2], "t", 2),
+            r"t must be -1 or \+1, got -2",
+        ),
+        (
+            lambda: _checks.labels([1, -1], "t", 3),
+            "t must have length 3, got 2",
+        ),
+        (
+            lambda: _checks.two_classes([1, 1], "t", 2),
+            r"t must contain both -1 and \+1, got only \+1",
+        ),
+        (
+            lambda: _checks.two_classes([-1, -1], "t", 2),
+            r"t must contain both -1 and \+1, got only -1",
+        ),
+        (
+            lambda: _checks.two_classes([0, 1], "t", 2),
+            r"t must be -1 or \+1, got 0",
+        ),
+        (
+            lambda: _checks.classes([0, 1.5], "t", 3),
+            "t must be whole numbers from 0 to 2, got 1.5",
+        ),
+        (
+            lambda: _checks.classes([0, -1], "t", 3),
+            "t must be whole numbers from 0 to 2, got -1",
+        ),
+        (
+            lambda: _checks.classes([0, 3], "t", 3),
+            "t must be whole numbers from 0 to 2, got 3",
+        ),
+        (
+            lambda: _checks.classes([0, 0], "t", 1),
+            "K must be a whole number >= 2, got 1",
+        ),
+        (
+            lambda: _checks.classes([0, 1], "t", 2, 3),
+            "t must have length 3, got 2",
+        ),
+        (
+            lambda: _checks.all_classes([0, 2], "t", 3),
+            "t must contain every class from 0 to 2, got none of class 1",
+        ),
+        (
+            lambda: _checks.all_classes([0, 2], "t", 2),
+            "t must be whole numbers from 0 to 1, got 2",
+        ),
+        (
+            lambda: _checks.class_labels([-1, 1], "t", 2),
+            r"labels 0, 1, ..., K - 1, got -1; write \(t \+ 1\) / 2$",
+        ),
+        (
+            lambda: _checks.class_labels([-1, 0], "t", 2),
+            "labels 0, 1, ..., K - 1, got -1$",
+        ),
+        (
+            lambda: _checks.class_labels([0, 0.5], "t", 2),
+            "labels 0, 1, ..., K - 1, got 0.5$",
+        ),
+        (
+            lambda: _checks.class_labels([0, 0], "t", 2),
+            "t must contain at least two classes, got only 0",
+        ),
+        (
+            lambda: _checks.class_labels([0, 1, 3], "t", 3),
+            "t must use every class label from 0 to K - 1, got 3 but no 2",
+        ),
+        (
+            lambda: _checks.class_labels([1, 2, 2], "t", 3),
+            "t must use every class label from 0 to K - 1, got 2 but no 0",
+        ),
+        (
+            lambda: _checks.class_labels([0, 1], "t", 3),
+            "t must have length 3, got 2",
+        ),
+        (
+            lambda: _checks.counts([[1, -1]], "X"),
+            "X must hold counts, whole numbers >= 0, got -1",
+        ),
+        (
+            lambda: _checks.counts([[1, 0.5]], "X"),
+            "X must hold counts, whole numbers >= 0, got 0.5",
+        ),
+        (
+            lambda: _checks.counts([[2**53, 2]], "X"),
+            r"X must add up to at most 2\*\*53, .* got 9.01e\+15",
+        ),
+        (lambda: _checks.counts([1, 2], "X"), "X must be two-dimensional"),
+        (
+            lambda: _checks.columns([[1, 2]], "X", 1),
+            r"one column per feature, shape \(N, 1\), got \(1, 2\)",
+        ),
+        (
+            lambda: _checks.columns([1, 2], "X", 2),
+            "X must be two-dimensional",
+        ),
+        (
+            lambda: _checks.indices([0, 3], "keep", 3),
+            r"distinct whole numbers from 0 to 2, got \[0, 3\]",
+        ),
+        (
+            lambda: _checks.indices([0, -1], "keep", 3),
+            r"distinct whole numbers from 0 to 2, got \[0, -1\]",
+        ),
+        (
+            lambda: _checks.indices([0, 1.5], "keep", 3),
+            r"distinct whole numbers from 0 to 2, got \[0, 1.5\]",
+        ),
+        (
+            lambda: _checks.indices([1, 1], "keep", 3),
+            r"distinct whole numbers from 0 to 2, got \[1, 1\]",
+        ),
+        (
+            lambda: _checks.indices([], "keep", 3),
+            "keep must be one-dimensional and not empty",
+        ),
+    ],
+)
+def test_refusal_names_argument_expectation_and_value(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1.0, -1.0, 1e20])
+def test_symmetry_is_judged_relative_to_the_largest_entry(scale):
+    K = np.array([[1.0, 0.2], [0.2, 0.5]])
+    K[0, 1] += 5e-11
+    _checks.gram(scale * K)
+    K[0, 1] += 1e-9
+    with pytest.raises(ValueError, match=r"K must be symmetric, got entries"):
+        _checks.gram(scale * K)
+
+
+@pytest.mark.parametrize(
+    "place",
+    [(0, 299), (299, 0), (5, 127), (128, 127), (129, 256), (260, 140)],
+)
+def test_asymmetry_is_found_wherever_it_is(place):
+    K = np.ones((300, 300))
+    K[place] = 1.5
+    with pytest.raises(ValueError, match=r"their mirror image by 0\.5"):
+        _checks.gram(K)
+    K[place] = 0.5
+    with pytest.raises(ValueError, match=r"their mirror image by 0\.5"):
+        _checks.gram(K)
