@@ -191,7 +191,7 @@ def _spoken(value: Any) -> str:
     if isinstance(value, str):
         return value
     mantissa, exponent = f"{value:.2e}".split("e")
-    if value == 0 or -3 <= int(exponent) < 5:
+    if -3 <= int(exponent) < 5:
         return f"{float(f'{value:.3g}'):g}".replace("-", "−")
     power = f"10{str(int(exponent)).translate(RAISED)}"
     factor = f"{float(mantissa):g}".replace("-", "−")

@@ -213,6 +213,22 @@ def test_the_layout_is_that_of_the_figure_itself():
     assert y == f"linear 0 9 {y_places}"
 
 
+def test_a_figure_may_be_as_heavy_as_said(monkeypatch):
+    bytes_ = len(make().html.encode())
+    monkeypatch.setattr(figures, "HEAVIEST", bytes_)
+    assert make().html
+    monkeypatch.setattr(figures, "HEAVIEST", bytes_ - 1)
+    with pytest.raises(ValueError, match="must weigh at most"):
+        make()
+
+
+def test_the_figure_is_closed_whatever_happens():
+    make()
+    with pytest.raises(ZeroDivisionError):
+        make(lambda ax, n: 1 / n, n=[0, 1], start={"n": 0})
+    assert not plt.get_fignums()
+
+
 def test_notebooks_get_the_page_the_image_and_the_text():
     bundle = make()._repr_mimebundle_()
     assert bundle["text/html"].startswith('<div class="live-figure">')
@@ -304,17 +320,19 @@ def test_tenths_are_written_without_a_leading_zero(n, text):
 
 
 def test_frames_share_what_they_begin_and_end_with():
-    frames = [{"g": "aXb", "h": "-"}, {"g": "aYb", "h": "-"}, {"g": "aXb"}]
-    frames[2]["h"] = "--"
-    g, h = _live._moving(frames)
-    assert g == {
-        "group": "g",
+    first = {"still": "-", "middle": "aXb", "all": "X", "end": "-"}
+    second = {"still": "-", "middle": "aYb", "all": "Y", "end": "--"}
+    middle, everything, end = _live._moving([first, second, first])
+    assert middle == {
+        "group": "middle",
         "before": "a",
         "after": "b",
         "drawn": ["X", "Y"],
         "which": [0, 1, 0],
     }
-    assert h["before"] + h["after"] == "-" and h["drawn"] == ["", "-"]
+    assert everything["drawn"] == ["X", "Y"]
+    assert everything["before"] == everything["after"] == ""
+    assert end["before"] + end["after"] == "-" and end["drawn"] == ["", "-"]
 
 
 def test_place_names_every_slider_the_last_running_fastest():

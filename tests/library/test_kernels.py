@@ -271,21 +271,21 @@ def test_numpy_parameters_print_as_numbers():
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("kind", "given", "meant"),
     [
-        (Constant(np.float64(2)), Constant(2.0)),
-        (Polynomial(np.int64(3), np.int64(1)), Polynomial(3, 1.0)),
-        (Matern(np.float64(1.5), 2), Matern(1.5, 2.0)),
-        (RationalQuadratic(np.float64(2), 1), RationalQuadratic(2.0, 1.0)),
-        (Periodic(np.float64(2), 1), Periodic(2.0, 1.0)),
-        (Scaled(np.float64(2), Linear()), Scaled(2.0, Linear())),
-        (Linear().polynomial(np.ones(2)), Linear().polynomial([1.0, 1.0])),
-        (quadratic_form(np.eye(1, dtype=int)), quadratic_form([[1.0]])),
+        (Constant, [np.float64(2)], [2.0]),
+        (Polynomial, [np.int64(3), np.int64(1)], [3, 1.0]),
+        (Matern, [np.float64(1.5), 2], [1.5, 2.0]),
+        (RationalQuadratic, [np.float64(2), 1], [2.0, 1.0]),
+        (Periodic, [np.float64(2), 1], [2.0, 1.0]),
+        (Scaled, [np.float64(2), Linear()], [2.0, Linear()]),
+        (Linear().polynomial, [np.ones(2)], [[1.0, 1.0]]),
+        (quadratic_form, [np.eye(1, dtype=int)], [[[1.0]]]),
     ],
 )
-def test_parameters_of_any_numeric_type_are_one_kernel(given, meant):
-    assert repr(given) == repr(meant)
-    assert hash(given) == hash(meant)
+def test_parameters_of_any_numeric_type_are_one_kernel(kind, given, meant):
+    assert repr(kind(*given)) == repr(kind(*meant))
+    assert hash(kind(*given)) == hash(kind(*meant))
 
 
 # ------------------------------------------------------------- quadratic form
