@@ -30,7 +30,16 @@ BRANCH = "notebooks"
 CHAPTER = re.compile(r"chapters/\d\d_\w+$")
 
 
-def pack(target, folder, files):
+PRELOAD = re.compile(rb'<link rel="preload" as="font"[^>]*>\n')
+
+
+def offline(path):
+    """A file as the archive has it: from a disk no font can be preloaded."""
+    content = path.read_bytes()
+    return PRELOAD.sub(b"", content) if path.suffix == ".html" else content
+
+
+def pack(target, folder, files, read=Path.read_bytes):
     """A zip archive that is the same whenever and wherever it is made."""
     with zipfile.ZipFile(
         target, "w", zipfile.ZIP_DEFLATED, compresslevel=6
@@ -39,7 +48,7 @@ def pack(target, folder, files):
             info = zipfile.ZipInfo(f"{folder}/{name}", (2026, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
-            z.writestr(info, path.read_bytes())
+            z.writestr(info, read(path))
 
 
 def repository_links(url, branch, page):
@@ -223,7 +232,7 @@ def write_all(app, exception):
         and path.name not in (BOOK, ".buildinfo")
         and path.suffix != ".map"
     }
-    pack(out / BOOK, "kernelbook", pages)
+    pack(out / BOOK, "kernelbook", pages, read=offline)
 
 
 def setup(app):
