@@ -178,7 +178,7 @@ def gp_regression(quick):
                 }
             ),
             relative,
-            1e-6,  # GPyTorch rounds its parameters
+            1e-11,
             goals={
                 "scikit-learn": 0.6 if N < 5000 else 0.4,
                 "GPyTorch": 0.4,

@@ -81,9 +81,11 @@ def gp_gpytorch(X, t, Z, theta, beta):
     likelihood = gpytorch.likelihoods.GaussianLikelihood()
     model = Model(torch.from_numpy(X), torch.from_numpy(t), likelihood)
     model = model.double()
-    model.covar_module.outputscale = theta[0]
-    model.covar_module.base_kernel.lengthscale = theta[1] ** -0.5
-    likelihood.noise = 1 / beta
+    # As tensors: GPyTorch would round plain floats to single precision.
+    values = torch.from_numpy(np.array([theta[0], theta[1] ** -0.5, 1 / beta]))
+    model.covar_module.outputscale = values[0]
+    model.covar_module.base_kernel.lengthscale = values[1]
+    likelihood.noise = values[2]
     model.eval()
     exactly = gpytorch.settings.fast_computations(False, False, False)
     with torch.no_grad(), exactly, gpytorch.settings.max_cholesky_size(10**6):

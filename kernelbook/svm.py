@@ -707,7 +707,7 @@ def _pivoted_cholesky(K: FloatArray, largest: float) -> FloatArray | None:
     Always the example that the columns so far explain worst comes next.
     """
     rest = K.diagonal().copy()
-    most = max(len(K) // 4, min(len(K), 200))
+    most = max(len(K) // 3, min(len(K), 200))
     columns = np.empty((most, len(K)))
     for r, g in enumerate(columns):
         i = int(rest.argmax())
@@ -789,15 +789,15 @@ def _interior_point(
     y = float(np.median(slope))
     slope -= y
     z, Z = (np.maximum(s, 0.0) + _spread(slope) for s in (-slope, slope))
-    for _ in range(60):
+    for round_ in range(60):
         down, up = x - box.low, box.high - x
         products = float(z @ down + Z @ up)
         if products <= goal or min(down.min(), up.min()) <= 0:
             break  # there, or as close to a bound as floats allow
         watch.spend(1)
         system = _newton_system(Q, q, box, x, y, z, Z)
-        if system is None:
-            return None
+        if system is None:  # at once: Q is at fault; later: rounding is
+            return x if round_ else None
         dx, _, dz, dZ = system(-z * down, -Z * up)
         a = _longest((down, dx), (up, -dx), (z, dz), (Z, dZ))
         after = (down + a * dx) @ (z + a * dz) + (up - a * dx) @ (Z + a * dZ)
