@@ -1,5 +1,6 @@
 """What a reader would pick instead, called as its manual says."""
 
+import importlib
 import importlib.util
 import warnings
 from importlib.metadata import version
@@ -37,8 +38,14 @@ def versions():
 
 
 def present(runs):
-    """Those of the runs whose peer is installed."""
+    """Those of the runs whose peer is installed, and now imported.
+
+    An import that takes seconds must not fall into the first run.
+    """
     installed = versions()
+    for name in runs:
+        if installed[name]:
+            importlib.import_module(MODULES[name])
     return {name: run for name, run in runs.items() if installed[name]}
 
 

@@ -9,7 +9,6 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelbook._checks import FloatArray
 
-
 BLOCK = 64  # columns cleared at once
 
 

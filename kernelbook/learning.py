@@ -302,7 +302,9 @@ def _exponential_quadratic(
     constant = np.full_like(E, k.theta[2])
     line = (k.theta[3] * X) @ Z.T
     terms = [E, by_theta1, constant, line]
-    return E + constant + line, _listed("theta", terms)
+    K = E + line
+    K += constant
+    return K, _listed("theta", terms)
 
 
 DERIVATIVES: dict[type[Kernel], Callable[[Any, Any, Any], Derivatives]] = {
@@ -649,8 +651,8 @@ def _half_weights(
     W = np.multiply.outer(a[rows], a[columns])
     W -= C_inverse[rows, columns]
     if columns.stop > rows.start:
-        offset = rows.start - columns.start
-        W *= (np.tri(*W.shape, offset) + np.tri(*W.shape, offset - 1)) / 2
+        n, m = np.ogrid[rows, columns]
+        W *= ((m <= n) + (m < n).astype(float)) / 2
     return W
 
 
