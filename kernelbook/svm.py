@@ -333,19 +333,21 @@ def svm_dual(
     p = _problem(K, t, C, bias)
     tolerance = _checks.positive(tolerance, "tolerance")
     watch = _Watch(max_iterations, max_seconds, progress)
-    best = _certify(p, _at(p, np.zeros(len(p.t))))
+    best, status = None, "stalled"
     try:
         for point, polished in _improving_points(p, tolerance, watch):
             svm = _certify(p, point)
             if polished and svm.relative_gap <= tolerance:
                 return _finish(svm, watch, "optimal")
-            best = svm if svm.relative_gap < best.relative_gap else best
+            if best is None or svm.relative_gap < best.relative_gap:
+                best = svm
             watch.look(best)
     except _Stop as stop:
-        return _finish(best, watch, str(stop))
+        status = str(stop)
     except KeyboardInterrupt:
-        return _finish(best, watch, "interrupted")
-    return _finish(best, watch, "stalled")
+        status = "interrupted"
+    best = best or _certify(p, _at(p, np.zeros(len(p.t))))
+    return _finish(best, watch, status)
 
 
 @dataclass(frozen=True, eq=False)
@@ -855,7 +857,7 @@ def _project(p: _Problem, v: FloatArray) -> FloatArray:
     for _ in range(50):
         total = float(v.sum())
         inside = (v > p.low) & (v < p.high)
-        if abs(total) <= EPS * np.abs(v).max() or not inside.any():
+        if abs(total) <= EPS * np.abs(v).sum() or not inside.any():
             break
         v[inside] -= total / inside.sum()
         v = v.clip(p.low, p.high)
