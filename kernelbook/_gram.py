@@ -9,7 +9,7 @@ from kernelbook._checks import FloatArray
 
 Tile = Callable[[slice, slice], FloatArray]  # rows, columns → values
 
-TILE = 128  # side of a tile: what a core works on stays in its cache
+TILE = 192  # side of a tile: what a core works on stays in its cache
 FEW_COLUMNS = 8  # up to here differences are as fast as a matrix product
 SPREAD = 32.0  # scaled squared radius where the product loses 1e-14
 
