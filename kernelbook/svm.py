@@ -299,9 +299,10 @@ def svm_dual(
     Σ_n α_n t_n = 0; without bias the last constraint is dropped.
 
     Pair steps find the active bounds roughly and Newton's method on the free
-    coefficients finishes; where that fails, rounds of both do, or
-    interior-point solves on growing subsets.  Ctrl-C, ``max_iterations`` and
-    ``max_seconds`` stop it with the best point so far.
+    coefficients finishes; where that fails, an interior-point solve with a
+    low-rank matrix does, or rounds of both, or interior-point solves on
+    growing subsets.  Ctrl-C, ``max_iterations`` and ``max_seconds`` stop it
+    with the best point so far.
 
     Parameters
     ----------
