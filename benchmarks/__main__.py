@@ -18,7 +18,7 @@ def main():
     for name in missing:
         print(f"MISSING: {name} is not installed and is left out of the table")
     print(report.heading(), flush=True)
-    budget = 1.0 if arguments.quick else 5.0
+    budget = 0.5 if arguments.quick else 3.0
     start, results = time.monotonic(), []
     for name in arguments.only or operations.ALL:
         for case in operations.ALL[name](arguments.quick):

@@ -1,5 +1,6 @@
 """What a reader would pick instead, called as its manual says."""
 
+import importlib
 import importlib.util
 import warnings
 from importlib.metadata import version
@@ -37,8 +38,14 @@ def versions():
 
 
 def present(runs):
-    """Those of the runs whose peer is installed."""
+    """Those of the runs whose peer is installed, and now imported.
+
+    An import that takes seconds must not fall into the first run.
+    """
     installed = versions()
+    for name in runs:
+        if installed[name]:
+            importlib.import_module(MODULES[name])
     return {name: run for name, run in runs.items() if installed[name]}
 
 
@@ -81,9 +88,11 @@ def gp_gpytorch(X, t, Z, theta, beta):
     likelihood = gpytorch.likelihoods.GaussianLikelihood()
     model = Model(torch.from_numpy(X), torch.from_numpy(t), likelihood)
     model = model.double()
-    model.covar_module.outputscale = theta[0]
-    model.covar_module.base_kernel.lengthscale = theta[1] ** -0.5
-    likelihood.noise = 1 / beta
+    # As tensors: GPyTorch would round plain floats to single precision.
+    values = torch.from_numpy(np.array([theta[0], theta[1] ** -0.5, 1 / beta]))
+    model.covar_module.outputscale = values[0]
+    model.covar_module.base_kernel.lengthscale = values[1]
+    likelihood.noise = values[2]
     model.eval()
     exactly = gpytorch.settings.fast_computations(False, False, False)
     with torch.no_grad(), exactly, gpytorch.settings.max_cholesky_size(10**6):

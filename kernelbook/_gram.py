@@ -22,13 +22,18 @@ def by_tiles(tile: Tile, N: int, M: int, symmetric: bool) -> FloatArray:
     K = np.empty((N, M))
     for rows in _pieces(0, N):
         for columns in _pieces(rows.start if symmetric else 0, M):
-            values = tile(rows, columns)
-            if symmetric and rows == columns:
-                values = np.triu(values)
-                values += np.triu(values, 1).T
-            elif symmetric:
-                K[columns, rows] = values.T
-            K[rows, columns] = values
+            K[rows, columns] = tile(rows, columns)
+    return _mirrored(K) if symmetric else K
+
+
+def _mirrored(K: FloatArray) -> FloatArray:
+    """K with what stands above its diagonal copied below it."""
+    below = np.tri(TILE, k=-1, dtype=bool)
+    for rows in _pieces(0, len(K)):
+        square = K[rows, rows]
+        n = len(square)
+        np.copyto(square, square.T, where=below[:n, :n])
+        K[rows.stop :, rows] = K[rows, rows.stop :].T
     return K
 
 

@@ -9,6 +9,8 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelbook._checks import FloatArray
 
+BLOCK = 64  # columns cleared at once
+
 
 class JitterWarning(UserWarning):
     """A matrix was positive definite on paper but not in floating point."""
@@ -132,8 +134,10 @@ def add_to_diagonal(
 
 def _upper(U: FloatArray) -> FloatArray:
     """U with zeros below its diagonal, in place."""
-    for n in range(len(U)):
-        U[n + 1 :, n] = 0.0
+    for n in range(0, len(U), BLOCK):
+        square = U[n : n + BLOCK, n : n + BLOCK]
+        square *= np.tri(len(square)).T
+        U[n + BLOCK :, n : n + BLOCK] = 0.0
     return U
 
 

@@ -332,7 +332,8 @@ class Gaussian(Stationary):
         _fix(self, gamma=_checks.positive(self.gamma, "gamma"))
 
     def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        return np.exp(squared_distances(X, Z, -self.gamma))
+        K = squared_distances(X, Z, -self.gamma)
+        return np.exp(K, out=K)
 
     def _tile(self, X: FloatArray, Z: FloatArray) -> Tile:
         exponent = SquaredDistances(X, Z, -self.gamma)

@@ -30,6 +30,7 @@ Derivatives = tuple[FloatArray, dict[str, FloatArray]]  # K, {p: ∂K/∂ln p}
 
 PATIENCE = 10.0  # seconds of computing before learn reports its progress
 RANGE = 1e6  # how far, as a factor, learn goes from the values given
+ROWS, COLUMNS = 96, 128  # of a tile of derivatives
 FIXED = {"nu"}  # numbers in a kernel that are no continuous parameters
 
 
@@ -301,7 +302,9 @@ def _exponential_quadratic(
     constant = np.full_like(E, k.theta[2])
     line = (k.theta[3] * X) @ Z.T
     terms = [E, by_theta1, constant, line]
-    return E + constant + line, _listed("theta", terms)
+    K = E + line
+    K += constant
+    return K, _listed("theta", terms)
 
 
 DERIVATIVES: dict[type[Kernel], Callable[[Any, Any, Any], Derivatives]] = {
@@ -345,7 +348,7 @@ def evidence(k: Kernel, X: ArrayLike, t: ArrayLike, beta: float) -> Evidence:
     ∂ ln p(t) / ∂ ln p = ½ Σ_nm W_nm ∂C_nm/∂ln p,  W = aaᵀ - C⁻¹,  a = C⁻¹t.
 
     C⁻¹ takes the place of the Cholesky factor, and the derivatives are made
-    a tile at a time, above the diagonal: memory N², not N² times the
+    a tile at a time, below the diagonal: memory N², not N² times the
     number of hyperparameters.
 
     Parameters
@@ -374,12 +377,12 @@ def evidence(k: Kernel, X: ArrayLike, t: ArrayLike, beta: float) -> Evidence:
     model = gp.fit(k, X, t, beta)
     value = gp.log_marginal_likelihood(model)
     gradient = dict.fromkeys(parameters(k), 0.0)
-    # From here on model.factor is spoilt: its memory holds C⁻¹ above the
-    # diagonal and zeros below.
-    C_inverse = dpotri(model.factor.U, overwrite_c=1)[0]
+    # From here on model.factor is spoilt: its memory holds C⁻¹, by columns
+    # above the diagonal, which is by rows below it.
+    C_inverse = dpotri(model.factor.U, overwrite_c=1)[0].T
     for rows, columns in _tiles(len(model.X)):
         W = _half_weights(model.a, C_inverse, rows, columns)
-        _, dK = derivatives(k, model.X[rows], model.X[columns])
+        _, dK = _derivatives(k, model.X[rows], model.X[columns])
         for name in gradient:
             gradient[name] += float(np.vdot(W, dK[name]))
     trace = model.a @ model.a - C_inverse.diagonal().sum()
@@ -631,25 +634,25 @@ def _free(given: Mapping[str, float], hold: Sequence[str]) -> list[str]:
 
 
 def _tiles(N: int) -> Iterator[tuple[slice, slice]]:
-    """Some rows and columns at a time, from the diagonal on."""
-    for start in range(0, N, 64):
-        rows = slice(start, min(start + 64, N))
-        for first in range(start, N, 192):
-            yield rows, slice(first, min(first + 192, N))
+    """Some rows and columns at a time, up to the diagonal."""
+    for start in range(0, N, ROWS):
+        stop = min(start + ROWS, N)
+        for first in range(0, stop, COLUMNS):
+            yield slice(start, stop), slice(first, min(first + COLUMNS, stop))
 
 
 def _half_weights(
     a: FloatArray, C_inverse: FloatArray, rows: slice, columns: slice
 ) -> FloatArray:
-    """W = aaᵀ - C⁻¹ above the diagonal, ½W on it, zero below.
+    """W = aaᵀ - C⁻¹ below the diagonal, ½W on it, zero above.
 
     Against a symmetric ∂C it sums to ½ tr(W ∂C).
     """
-    W = np.outer(a[rows], a[columns])
+    W = np.multiply.outer(a[rows], a[columns])
     W -= C_inverse[rows, columns]
-    if rows.start == columns.start:
-        square = W[:, : len(W)]
-        square *= np.triu(np.ones_like(square)) - np.eye(len(square)) / 2
+    if columns.stop > rows.start:
+        n, m = np.ogrid[rows, columns]
+        W *= ((m <= n) + (m < n).astype(float)) / 2
     return W
 
 

@@ -8,27 +8,30 @@ is v itself and e = t - Kv, the targets minus the outputs without bias.
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigvalsh
+from scipy.linalg import LinAlgError, eigvalsh
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
 
 BoolArray = NDArray[np.bool_]
 _Step = tuple[FloatArray, float, FloatArray, FloatArray]
+_Solve = Callable[[FloatArray], FloatArray]
 
 EPS = float(np.finfo(float).eps)
 PROBE = 256  # a block of K this large is tested for definiteness up front
 EXTRA = 100  # violators given to the first interior-point solve
 NEWTON_TRIES = 12
 DROPS = 25  # bounds met in one descent: each costs a factorisation
-ROUNDS = 40  # of pair steps and descent before the interior point
+LOW_RANK = 1e-6  # error of an output, in units of √N, that GGᵀ may cause
+FEW, ROUNDS = 5, 40  # of pair steps and descent before interior point
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,9 +299,10 @@ def svm_dual(
     Σ_n α_n t_n = 0; without bias the last constraint is dropped.
 
     Pair steps find the active bounds roughly and Newton's method on the free
-    coefficients finishes; where that fails, rounds of both do, or
-    interior-point solves on growing subsets.  Ctrl-C, ``max_iterations`` and
-    ``max_seconds`` stop it with the best point so far.
+    coefficients finishes; where that fails, an interior-point solve with a
+    low-rank matrix does, or rounds of both, or interior-point solves on
+    growing subsets.  Ctrl-C, ``max_iterations`` and ``max_seconds`` stop it
+    with the best point so far.
 
     Parameters
     ----------
@@ -330,19 +334,21 @@ def svm_dual(
     p = _problem(K, t, C, bias)
     tolerance = _checks.positive(tolerance, "tolerance")
     watch = _Watch(max_iterations, max_seconds, progress)
-    best = _certify(p, _at(p, np.zeros(len(p.t))))
+    best, status = None, "stalled"
     try:
         for point, polished in _improving_points(p, tolerance, watch):
             svm = _certify(p, point)
-            best = svm if svm.relative_gap < best.relative_gap else best
-            if polished and best.relative_gap <= tolerance:
-                return _finish(best, watch, "optimal")
+            if polished and svm.relative_gap <= tolerance:
+                return _finish(svm, watch, "optimal")
+            if best is None or svm.relative_gap < best.relative_gap:
+                best = svm
             watch.look(best)
     except _Stop as stop:
-        return _finish(best, watch, str(stop))
+        status = str(stop)
     except KeyboardInterrupt:
-        return _finish(best, watch, "interrupted")
-    return _finish(best, watch, "stalled")
+        status = "interrupted"
+    best = best or _certify(p, _at(p, np.zeros(len(p.t))))
+    return _finish(best, watch, status)
 
 
 @dataclass(frozen=True, eq=False)
@@ -410,6 +416,13 @@ def _at(p: _Problem, v: FloatArray) -> _Point:
     return _Point.at(p, v, p.t - _times(p.K, v))
 
 
+def _moved(
+    p: _Problem, v: FloatArray, e: FloatArray, to: FloatArray
+) -> _Point:
+    """The point ``to``, from v and its e: few v change, few rows are read."""
+    return _Point.at(p, to, e - _times(p.K, to - v))
+
+
 def _times(K: FloatArray, v: FloatArray) -> FloatArray:
     """Kv, from the rows where v is not zero if they are few."""
     rows = np.flatnonzero(v)
@@ -442,28 +455,27 @@ def _certify(p: _Problem, point: _Point) -> SVM:
 def _improving_points(
     p: _Problem, tolerance: float, watch: "_Watch"
 ) -> Iterator[tuple[_Point, bool]]:
-    """Feasible points, and whether Newton has had its turn on them.
+    """Feasible points, and whether they are final if their gap is small.
 
-    Pair steps, then Newton; where that fails, rounds of pair steps and
-    descent on the free set; and where those do not end, interior point on
-    ever more examples.  Its zeros are not exact: what makes them so, if it
-    succeeds, comes first.
+    Pair steps, then Newton; where that fails, interior point with a matrix
+    of low rank, or many rounds of pair steps and descent on the free set;
+    and where those do not end, interior point on ever more examples.  Its
+    zeros are not exact: what makes them so, if it succeeds, comes first.
     """
     N = len(p.t)
     point = _at(p, np.zeros(N))
     point = _pair_steps(p, point, watch.spend(max(N // 4, 20)))
     yield point, False
-    point = _newton(p, point, watch)
+    if _guess(p, point)[0].sum() <= max(N // 4, 20):
+        point = yield from _rounds(p, point, tolerance, watch, FEW)
+    inner = _low_rank_step(p, point, watch)
+    yield inner, False
+    exact = _newton(p, inner, watch)
+    point = _clamp(p, inner) if exact is inner else exact
     yield point, True
-    for _ in range(ROUNDS):
-        point = _subspace_steps(p, point, watch)
-        yield point, False
-        if _certify(p, point).relative_gap <= tolerance:
-            exact = _newton(p, point, watch)
-            yield (_exactly(p, point) if exact is point else exact), True
-        point = _pair_steps(p, point, watch.spend(max(N // 20, 10)))
+    point = yield from _rounds(p, point, tolerance, watch, ROUNDS)
     extra = EXTRA
-    while extra < 8 * max(len(p.t), EXTRA):
+    while extra < 8 * max(N, EXTRA):
         point = _interior_point_step(p, point, extra, watch)
         exact = _newton(p, point, watch)
         yield (_clamp(p, point) if exact is point else exact), True
@@ -472,39 +484,57 @@ def _improving_points(
         extra *= 2
 
 
+def _rounds(
+    p: _Problem, point: _Point, tolerance: float, watch: "_Watch", most: int
+) -> Generator[tuple[_Point, bool], None, _Point]:
+    """Newton, and while that fails, free-set descent and pair steps."""
+    for _ in range(most):
+        exact = _newton(p, point, watch)
+        if exact is not point:
+            yield exact, True
+        elif _certify(p, point).relative_gap <= tolerance:
+            yield _exactly(p, point), True
+        point = _subspace_steps(p, point, watch)
+        yield point, False
+        point = _pair_steps(p, point, watch.spend(max(len(p.t) // 10, 10)))
+    return point
+
+
 def _pair_steps(p: _Problem, point: _Point, steps: int) -> _Point:
     """Raise one v_i and lower one v_j, the best pair each time (SMO).
 
     i has the largest e among those that can rise; with it, j promises the
     largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).
     """
-    K, v, e = p.K, point.v.copy(), point.e.copy()
-    diagonal = K.diagonal().copy()
-    flat = EPS * (diagonal.max() or 1.0)
-    stuck_up = np.where(v < p.high, 0.0, np.inf)
-    stuck_down = np.where(v > p.low, 0.0, np.inf)
+    K, v, e = p.K, point.v.tolist(), point.e.copy()
+    low, high = p.low.tolist(), p.high.tolist()
+    half = K.diagonal() / 2
+    flat = EPS * (float(half.max()) or 1.0)
+    rise = np.where(point.v < p.high, 0.0, -np.inf)
+    fall = np.where(point.v > p.low, 0.0, -np.inf)
+    slope, curvature = np.empty((2, len(v)))
     for _ in range(steps):
-        i = int((e - stuck_up).argmax())
-        slope = e[i] - e
-        slope -= stuck_down
+        i = int(np.add(e, rise, out=slope).argmax())
+        np.subtract(e[i], e, out=slope)
+        slope += fall
         np.maximum(slope, 0.0, out=slope)
-        curvature = -2 * K[i]
-        curvature += diagonal
-        curvature += diagonal[i]
+        np.subtract(half, K[i], out=curvature)
+        curvature += half[i]
         j = int((slope * slope / np.maximum(curvature, flat)).argmax())
-        if slope[j] <= 0:
+        slope_j, curvature_j = float(slope[j]), 2 * float(curvature[j])
+        if slope_j <= 0:
             break
-        if curvature[j] < -1e3 * flat:
+        if curvature_j < -1e3 * flat:
             _refuse_indefinite(K)
-        room_up, room_down = p.high[i] - v[i], v[j] - p.low[j]
-        step = min(slope[j] / max(curvature[j], flat), room_up, room_down)
-        v[i] = p.high[i] if step == room_up else v[i] + step
-        v[j] = p.low[j] if step == room_down else v[j] - step
+        room_up, room_down = high[i] - v[i], v[j] - low[j]
+        step = min(slope_j / max(curvature_j, flat), room_up, room_down)
+        v[i] = high[i] if step == room_up else v[i] + step
+        v[j] = low[j] if step == room_down else v[j] - step
         e -= step * (K[i] - K[j])
-        stuck_up[i] = np.inf if step == room_up else 0.0
-        stuck_down[j] = np.inf if step == room_down else 0.0
-        stuck_down[i] = stuck_up[j] = 0.0
-    return _Point.at(p, v, e)
+        rise[i] = -np.inf if step == room_up else 0.0
+        fall[j] = -np.inf if step == room_down else 0.0
+        fall[i] = rise[j] = 0.0
+    return _Point.at(p, np.array(v), e)
 
 
 def _subspace_steps(p: _Problem, point: _Point, watch: "_Watch") -> _Point:
@@ -547,14 +577,14 @@ def _newton(p: _Problem, point: _Point, watch: "_Watch") -> _Point:
     First guess: where one gradient step would end.  Then a v that leaves its
     box is put on the bound it crossed, and one at a bound whose e - b has
     the wrong sign is freed.  No change: optimal.  If the number of changes
-    does not fall, give up and return the old point.
+    does not halve each time, give up and return the old point.
     """
     free, at_high = _guess(p, point)
-    changes = len(free)
+    changes = int(free.sum())
     for _ in range(NEWTON_TRIES):
         watch.spend(1)
         fixed = np.where(free, 0.0, np.where(at_high, p.high, p.low))
-        solution = _solve_free(p, fixed, free) if free.any() else None
+        solution = _solve_free(p, point, fixed, free) if free.any() else None
         if solution is None:
             break
         v, e, b = solution
@@ -563,8 +593,8 @@ def _newton(p: _Problem, point: _Point, watch: "_Watch") -> _Point:
         wrong = ~free & np.where(at_high, e - b < -blur, e - b > blur)
         before, changes = changes, int((below | above | wrong).sum())
         if changes == 0:
-            return _at(p, _project(p, v))
-        if changes >= before:
+            return _moved(p, v, e, to=_project(p, v))
+        if changes > before / 2:
             break
         free = (free & ~below & ~above) | wrong
         at_high = (at_high & ~free) | above
@@ -590,7 +620,7 @@ def _clamp(p: _Problem, point: _Point) -> _Point:
 
 
 def _solve_free(
-    p: _Problem, fixed: FloatArray, free: BoolArray
+    p: _Problem, point: _Point, fixed: FloatArray, free: BoolArray
 ) -> tuple[FloatArray, FloatArray, float] | None:
     """v, e and b with e_n = b on the free set and Σv = 0.
 
@@ -601,7 +631,7 @@ def _solve_free(
     solve = _free_solver(p, rows[:, F])
     if solve is None:
         return None
-    v, e = fixed.copy(), p.t - _times(p.K, fixed)
+    v, e = fixed.copy(), _moved(p, point.v, point.e, to=fixed).e
     for _ in range(2):
         step = solve(e[F], -float(v.sum()))
         v[F] += step
@@ -620,40 +650,118 @@ def _free_solver(
     A = block + p.scale
     A.flat[:: len(A) + 1] += 10 * EPS * np.trace(A)
     try:
-        factor = cho_factor(A, overwrite_a=True, check_finite=False)
+        solve = _cholesky(A)
     except LinAlgError:
         _refuse_indefinite(p.K)
         return None
-    ones = cho_solve(factor, np.ones(len(A)), check_finite=False)
+    ones = solve(np.ones(len(A)))
 
-    def solve(e: FloatArray, total: float) -> FloatArray:
-        step: FloatArray = cho_solve(factor, e, check_finite=False)
+    def step(e: FloatArray, total: float) -> FloatArray:
+        step = solve(e)
         step -= (step.sum() - total) / ones.sum() * ones
         return step
 
-    return solve
+    return step
 
 
 def _interior_point_step(
     p: _Problem, point: _Point, extra: int, watch: "_Watch"
 ) -> _Point:
     """Optimise the free v and the worst violators, the others held."""
-    v, e, now = point.v, point.e, _certify(p, point)
+    v, e = point.v, point.e
     free = (v > p.low) & (v < p.high)
     excess = p.t * (e - point.b)  # 1 - t_n y_n, and 0 for the phantom
     violation = np.where(excess > 0, p.C - p.t * v, -p.t * v) * excess
     violation[free] = np.inf
     count = min(int(free.sum()) + extra, len(v))
     W = np.argsort(-violation, kind="stable")[:count]
-    Q = p.K[np.ix_(W, W)]
+    Q = _Dense(p.K[np.ix_(W, W)])
     box = _Box(p.low[W], p.high[W], total=float(v[W].sum()))
-    x = _interior_point(Q, e[W] + Q @ v[W], box, 1e-12 * now.dual, watch)
+    goal = 1e-12 * _certify(p, point).dual
+    x = _interior_point(Q, e[W] + Q.times(v[W]), box, v[W], goal, watch)
     if x is None:
         _refuse_indefinite(p.K)
         return point
     new = v.copy()
     new[W] = x
     return _at(p, _project(p, new))
+
+
+def _low_rank_step(p: _Problem, point: _Point, watch: "_Watch") -> _Point:
+    """Optimise all v with K replaced by GGᵀ, if a narrow G will do.
+
+    An error of δ in K moves an output by at most δ Σ|v|.  The diagonal
+    bounds that error because it bounds every entry of a Gram matrix.
+    """
+    if max(p.K.max(), -p.K.min()) > (1 + 1e-9) * p.K.diagonal().max():
+        _refuse_indefinite(p.K)
+    G = _pivoted_cholesky(p.K, LOW_RANK / max(p.C, 1 / p.scale))
+    if G is None:
+        return point
+    box = _Box(p.low, p.high, total=0.0)
+    goal = 1e-9 * _certify(p, point).dual
+    x = _interior_point(_LowRank(G), p.t, box, point.v, goal, watch)
+    return point if x is None else _at(p, _project(p, x))
+
+
+def _pivoted_cholesky(K: FloatArray, largest: float) -> FloatArray | None:
+    """G with 0 <= diag(K - GGᵀ) <= largest, or None if it gets wide.
+
+    Always the example that the columns so far explain worst comes next.
+    """
+    rest = K.diagonal().copy()
+    most = max(len(K) // 3, min(len(K), 200))
+    columns = np.empty((most, len(K)))
+    for r, g in enumerate(columns):
+        i = int(rest.argmax())
+        if rest[i] <= largest:
+            return columns[:r].T
+        np.subtract(K[i], columns[:r, i] @ columns[:r], out=g)
+        g /= np.sqrt(rest[i])
+        rest -= g * g
+    return None
+
+
+class _Dense(NamedTuple):
+    """A matrix Q as the interior-point method needs it."""
+
+    Q: FloatArray
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """Qx."""
+        return self.Q @ x
+
+    def plus(self, d: FloatArray) -> _Solve:
+        """Factorise Q + diag(d) once; the result solves with it."""
+        A = self.Q.copy()
+        A.flat[:: len(d) + 1] += d + 10 * EPS * np.trace(A)
+        return _cholesky(A)
+
+
+class _LowRank(NamedTuple):
+    """The same for Q = GGᵀ: only matrices as wide as G are factorised."""
+
+    G: FloatArray
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """Qx."""
+        return self.G @ (x @ self.G)
+
+    def plus(self, d: FloatArray) -> _Solve:
+        """(GGᵀ + D)⁻¹ = D⁻¹ - D⁻¹G(I + GᵀD⁻¹G)⁻¹GᵀD⁻¹."""
+        H = self.G / np.sqrt(d)[:, None]
+        A = H.T @ H
+        A.flat[:: len(A) + 1] += 1.0
+        solve = _cholesky(A)
+        return lambda b: (b - self.G @ solve((b / d) @ self.G)) / d
+
+
+def _cholesky(A: FloatArray) -> _Solve:
+    """Factorise a symmetric A in place; the result solves with it."""
+    U, failed = dpotrf(A.T, clean=0, overwrite_a=1)
+    if failed:
+        raise LinAlgError(f"pivot {failed} is not positive")
+    return lambda b: dpotrs(U, b)[0]
 
 
 class _Box(NamedTuple):
@@ -665,25 +773,34 @@ class _Box(NamedTuple):
 
 
 def _interior_point(
-    Q: FloatArray, q: FloatArray, box: _Box, goal: float, watch: "_Watch"
+    Q: _Dense | _LowRank,
+    q: FloatArray,
+    box: _Box,
+    x: FloatArray,
+    goal: float,
+    watch: "_Watch",
 ) -> FloatArray | None:
     """Minimise ½ xᵀQx - qᵀx in the box, by Mehrotra's method.
+
+    Starts at x, drawn a fifth of the way to the middle of the box.
 
     y, z and Z are the multipliers of the sum and of the two bounds.  Stops
     when the sum of the products z(x - low) + Z(high - x) is below ``goal``.
     """
-    x, y = (box.low + box.high) / 2, 0.0
-    z = np.full(len(x), np.abs(Q @ x - q).max() + EPS)
-    Z = z.copy()
-    for _ in range(60):
+    x = 0.8 * x + 0.1 * (box.low + box.high)
+    slope = q - Q.times(x)
+    y = float(np.median(slope))
+    slope -= y
+    z, Z = (np.maximum(s, 0.0) + _spread(slope) for s in (-slope, slope))
+    for round_ in range(60):
         down, up = x - box.low, box.high - x
         products = float(z @ down + Z @ up)
         if products <= goal or min(down.min(), up.min()) <= 0:
             break  # there, or as close to a bound as floats allow
         watch.spend(1)
         system = _newton_system(Q, q, box, x, y, z, Z)
-        if system is None:
-            return None
+        if system is None:  # at once: Q is at fault; later: rounding is
+            return x if round_ else None
         dx, _, dz, dZ = system(-z * down, -Z * up)
         a = _longest((down, dx), (up, -dx), (z, dz), (Z, dZ))
         after = (down + a * dx) @ (z + a * dz) + (up - a * dx) @ (Z + a * dZ)
@@ -696,8 +813,13 @@ def _interior_point(
     return x
 
 
+def _spread(slope: FloatArray) -> float:
+    """A fifth of the mean size: how far multipliers start from zero."""
+    return 0.2 * float(np.abs(slope).mean()) + EPS
+
+
 def _newton_system(
-    Q: FloatArray,
+    Q: _Dense | _LowRank,
     q: FloatArray,
     box: _Box,
     x: FloatArray,
@@ -707,20 +829,16 @@ def _newton_system(
 ) -> Callable[[FloatArray, FloatArray], _Step] | None:
     """Factorise once; the result solves for changes c of z·down, d of Z·up."""
     down, up = x - box.low, box.high - x
-    stationarity = Q @ x - q + y - z + Z
+    stationarity = Q.times(x) - q + y - z + Z
     surplus = float(x.sum()) - box.total
-    s = float(Q.diagonal().mean()) or 1.0
-    A = Q + s  # as in _solve_free
-    A.flat[:: len(x) + 1] += z / down + Z / up + 10 * EPS * len(x) * s
     try:
-        factor = cho_factor(A, overwrite_a=True, check_finite=False)
+        solve = Q.plus(z / down + Z / up)
     except LinAlgError:
         return None
-    ones = cho_solve(factor, np.ones(len(x)), check_finite=False)
+    ones = solve(np.ones(len(x)))
 
     def step(c: FloatArray, d: FloatArray) -> _Step:
-        right = c / down - d / up - stationarity - s * surplus
-        dx = cho_solve(factor, right, check_finite=False)
+        dx = solve(c / down - d / up - stationarity)
         dy = (float(dx.sum()) + surplus) / float(ones.sum())
         dx -= dy * ones
         return dx, dy, (c - z * dx) / down, (d + Z * dx) / up
@@ -730,12 +848,8 @@ def _newton_system(
 
 def _longest(*pairs: tuple[FloatArray, FloatArray]) -> float:
     """The largest a <= 1 with value + a·change >= 0 in every pair."""
-    a = 1.0
-    for value, change in pairs:
-        falls = change < 0
-        if falls.any():
-            a = min(a, float((value[falls] / -change[falls]).min()))
-    return a
+    fastest = [float((change / value).min()) for value, change in pairs]
+    return 1 / max(1.0, -min(fastest))
 
 
 def _project(p: _Problem, v: FloatArray) -> FloatArray:
@@ -744,7 +858,7 @@ def _project(p: _Problem, v: FloatArray) -> FloatArray:
     for _ in range(50):
         total = float(v.sum())
         inside = (v > p.low) & (v < p.high)
-        if abs(total) <= EPS * np.abs(v).max() or not inside.any():
+        if abs(total) <= EPS * np.abs(v).sum() or not inside.any():
             break
         v[inside] -= total / inside.sum()
         v = v.clip(p.low, p.high)
@@ -758,7 +872,7 @@ def _probe(K: FloatArray) -> None:
     block = K[np.ix_(rows, rows)]
     block.flat[:: len(rows) + 1] += 10 * EPS * np.abs(K.diagonal()).sum()
     try:
-        cho_factor(block, overwrite_a=True, check_finite=False)
+        _cholesky(block)
     except LinAlgError:
         _refuse_indefinite(K)
 

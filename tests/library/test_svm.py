@@ -98,11 +98,55 @@ def test_gap_is_certified_on_well_and_ill_posed_data(problem, C, bias):
 def test_interior_point_certifies_where_all_else_is_taken_away(
     problem, C, monkeypatch
 ):
+    monkeypatch.setattr(svm, "FEW", 0)
     monkeypatch.setattr(svm, "ROUNDS", 0)
     monkeypatch.setattr(svm, "NEWTON_TRIES", 0)
+    monkeypatch.setattr(svm, "_pivoted_cholesky", lambda *_: None)
     m = svm.svm_dual(*problem(), C)
     assert m.status == "optimal"
     assert m.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+def test_low_rank_interior_point_comes_close_by_itself(C):
+    X, t = blobs(300, 0)
+    p = svm._problem(kernels.Gaussian(0.5)(X), t, C, bias=True)
+    start = svm._pair_steps(p, svm._at(p, np.zeros(300)), 75)
+    watch = svm._Watch(None, None, False)
+    inner = svm._certify(p, svm._low_rank_step(p, start, watch))
+    assert inner.relative_gap <= 1e-6
+    assert watch.iterations <= 30
+    assert_allclose(inner.dual, svm.svm_dual(p.K, t, C).dual, rtol=1e-6)
+
+
+def test_pivoted_cholesky_explains_every_diagonal_entry():
+    X, _ = blobs(300, 0)
+    K = kernels.Gaussian(0.5)(X)
+    G = svm._pivoted_cholesky(K, 1e-5)
+    rest = np.diag(K - G @ G.T)
+    assert G.shape[1] < 150
+    assert rest.min() > -1e-12
+    assert 1e-7 < rest.max() <= 1e-5  # no more columns than needed
+    # The rest is positive semi-definite: its diagonal bounds all of it.
+    assert_allclose(G @ G.T, K, rtol=0, atol=1e-5)
+    assert svm._pivoted_cholesky(np.eye(300), 1e-5) is None
+
+
+def test_interior_point_solves_alike_with_both_kinds_of_matrix():
+    rng = np.random.default_rng(0)
+    G, d = rng.standard_normal((40, 7)), rng.uniform(0.1, 10, 40)
+    b = rng.standard_normal(40)
+    dense, low = svm._Dense(G @ G.T), svm._LowRank(G)
+    assert_allclose(low.times(b), dense.times(b), atol=1e-12)
+    assert_allclose(low.plus(d)(b), dense.plus(d)(b), atol=1e-9)
+    assert_allclose((G @ G.T + np.diag(d)) @ low.plus(d)(b), b, atol=1e-9)
+
+
+def test_overlapping_classes_and_a_large_C_take_seconds_not_minutes():
+    X, t = blobs(1000, 0)
+    m = svm.svm_dual(kernels.Gaussian(0.5)(X), t, 1e3, max_seconds=30)
+    assert m.status == "optimal"
+    assert m.iterations < 2000  # pair steps alone took 17 000 and more
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
@@ -290,7 +334,7 @@ def test_keyboard_interrupt_returns_the_best_point(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(svm, "_subspace_steps", interrupt)
+    monkeypatch.setattr(svm, "_newton", interrupt)
     m = svm.svm_dual(K, t, 10.0)
     assert m.status == "interrupted"
     assert 0 < m.relative_gap < 1
