@@ -23,6 +23,7 @@ from types import FunctionType
 
 import pytest
 from _pytest.runner import runtestprotocol
+from _pytest.warnings import catch_warnings_for_item
 from hypothesis import HealthCheck, Phase, settings
 
 from . import report
@@ -186,7 +187,10 @@ def library_functions():
 def passes(item):
     doctest = getattr(item, "dtest", None)
     names = dict(doctest.globs) if doctest else {}
-    reports = runtestprotocol(item, nextitem=None, log=False)
+    with catch_warnings_for_item(
+        item.config, item.ihook, when="runtest", item=item, record=False
+    ):
+        reports = runtestprotocol(item, nextitem=None, log=False)
     if doctest:
         doctest.globs.update(names)  # which running it has cleared
     return all(report.passed for report in reports)
