@@ -154,6 +154,24 @@ def drop_unused(html):
     )
 
 
+# The search shows a piece of each page it finds; from a disk it may not.
+FROM_DISK = """<script>
+  if (location.protocol === "file:")
+    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+</script>"""
+
+
+def search_from_disk(html):
+    if 'id="search-results"' not in html:
+        return html
+    return re.sub(
+        r'<script src="[^"]*documentation_options\.js[^"]*"></script>',
+        lambda match: match[0] + FROM_DISK,
+        html,
+        count=1,
+    )
+
+
 def label_cells(html):
     """Cells of wide tables name their column: on a phone, rows are cards."""
 
@@ -245,7 +263,7 @@ def finish_pages(app):
         if not name.endswith(".html"):
             return html
         html = drop_unused(choose_theme(repair(html)))
-        html = preload_fonts(label_cells(html))
+        html = preload_fonts(label_cells(search_from_disk(html)))
         return size_images(html, file_of)
 
     templates.render = render_and_finish
