@@ -70,8 +70,7 @@ class ARDGaussian(kernels.Stationary):
 
     def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         root = np.sqrt(self.gamma)
-        scaled = X * root
-        K = squared_distances(scaled, scaled if Z is X else Z * root, -1.0)
+        K = squared_distances(X * root, Z * root, -1.0)
         return np.exp(K, out=K)
 
 

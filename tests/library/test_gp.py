@@ -60,6 +60,12 @@ def test_kernel_24_is_its_formula_for_every_pair(sizes, theta):
     assert np.linalg.eigvalsh(k(X)).min() > -1e-9
 
 
+def test_kernel_24_keeps_its_numbers_as_a_tuple():
+    k = gp.ExponentialQuadratic(np.array(THETA))
+    assert k.theta == THETA
+    assert {k} == {gp.ExponentialQuadratic(list(THETA))}
+
+
 @given(sizes, thetas, betas)
 def test_prediction_conditions_the_joint_gaussian(sizes, theta, beta):
     X, t, Z, _ = problem(sizes)
@@ -227,9 +233,11 @@ def test_fit_and_predict_keep_one_matrix_of_size_n_squared():
     assert peak < 1.4 * 8 * N**2
 
 
-def test_variance_is_never_negative():
+@pytest.mark.parametrize("gamma", [0.1, 1.0])
+@pytest.mark.parametrize("beta", [1e12, 1e15])
+def test_variance_is_never_negative(gamma, beta):
     X = np.linspace(0, 1, 40)[:, None]
-    model = gp.fit(kernels.Gaussian(1.0), X, np.zeros(40), beta=1e12)
+    model = gp.fit(kernels.Gaussian(gamma), X, np.zeros(40), beta)
     assert gp.predict(model, X).latent_variance.min() >= 0
     assert gp.loo(model).latent_variance.min() >= 0
 

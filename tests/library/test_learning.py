@@ -2,6 +2,7 @@
 
 import time
 import tracemalloc
+import warnings
 from dataclasses import dataclass
 from itertools import count
 
@@ -25,6 +26,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from kernelbook import gaussians, gp, kernels, learning
+from kernelbook._linalg import JitterWarning
 from kernelbook.kernels import (
     Constant,
     Gaussian,
@@ -147,12 +149,21 @@ def test_ard_gaussian_is_a_product_of_one_dimensional_gaussians(gamma, seed):
     assert np.linalg.eigvalsh(k(X)).min() > -1e-12
 
 
+@pytest.mark.parametrize("gamma", [(0.4,), (0.4, 1.3)])
+def test_ard_gaussian_keeps_its_numbers_as_a_tuple(gamma):
+    k = learning.ARDGaussian(np.array(gamma))
+    assert k.gamma == gamma
+    assert {k} == {learning.ARDGaussian(list(gamma))}
+    names = [f"gamma[{d}]" for d in range(len(gamma))]
+    assert learning.parameters(k) == dict(zip(names, gamma, strict=True))
+
+
 # ---------------------------------------------------------------- evidence
 
 
 @every_kernel
 def test_evidence_is_scipys_log_density_and_its_slopes(k):
-    X, t, _ = problem(23, 2, 1)  # more than one strip of 16 rows
+    X, t, _ = problem(23, 2, 1)
     beta = 3.0
 
     def log_density(one, beta=beta):
@@ -171,7 +182,7 @@ def test_evidence_is_scipys_log_density_and_its_slopes(k):
     assert_allclose(gradient["beta"], by_beta, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("N", [1, 2, 15, 16, 17, 33, 130])
+@pytest.mark.parametrize("N", [1, 2, 33, 96, 97, 130, 260])
 def test_tiles_add_up_to_the_trace(N):
     X, t, _ = problem(N, 2, N)
     k = gp.ExponentialQuadratic(THETA)
@@ -320,9 +331,14 @@ def test_what_is_learned_is_the_best_of_what_was_tried():
     )
     first = learned.tries[0].start
     assert first == pytest.approx({"c": 1.0, "k1.gamma": 0.5, "beta": 1.0})
-    for one in learned.tries[1:]:
-        for name, value in one.start.items():
-            assert 1 / 101 < value / first[name] < 101
+    factors = np.array(
+        [
+            [one.start[name] / first[name] for name in first]
+            for one in learned.tries[1:]
+        ]
+    )
+    assert 1 / 101 < factors.min() < 1 / 10
+    assert 10 < factors.max() < 101
     again = learning.learn(k, X, t, 1.0, restarts=4, reach=100.0)
     assert again == learned
 
@@ -347,6 +363,32 @@ def test_what_is_held_stays_and_what_is_off_stays_off():
     assert held.k.k1.period == 3.0 and held.k.c != 2.0
 
 
+def test_restarts_that_reach_nowhere_start_where_the_first_does():
+    X, t = wave(10, 1)
+    one, two = learning.learn(
+        Gaussian(0.5), X, t, 1.0, restarts=1, reach=1.0
+    ).tries
+    assert one == two
+
+
+def test_jitter_at_a_passing_value_is_nobodys_concern():
+    X, t = [[0.0], [0.0], [1.0]], [1.0, 1.0, 2.0]
+    with pytest.warns(JitterWarning):
+        learning.evidence(Gaussian(1.0), X, t, beta=1e17)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", JitterWarning)
+        learning.learn(Gaussian(1.0), X, t, beta=1e17)
+
+
+def test_an_amplitude_without_signal_ends_at_the_lower_edge():
+    X, _ = wave(20, 3)
+    learned = learning.learn(
+        2.0 * Gaussian(0.5), X, np.zeros(20), 1e9, hold=["gamma", "beta"]
+    )
+    assert learned.tries[0].edge == ("c",)
+    assert_allclose(learned.k.c, 2.0 / learning.RANGE)
+
+
 def test_an_edge_is_reported():
     X, t = wave(20, 3)
     learned = learning.learn(1.0 * Gaussian(0.5), X, np.sin(X[:, 0]), beta=1.0)
@@ -367,10 +409,31 @@ def test_progress_is_shown_on_stderr_when_it_takes_long(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
     ticks = count(time.process_time(), 11)
     monkeypatch.setattr(time, "process_time", lambda: next(ticks))
-    learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
+    learned = learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
     out, err = capsys.readouterr()
     assert out == ""
-    assert "learn: start 1 of 2, " in err and "learn: start 2 of 2, " in err
+    first, *_, last = err.splitlines()
+    assert first.startswith("learn: start 1 of 2, 1 evaluations, best ")
+    evaluations = sum(one.evaluations for one in learned.tries)
+    assert last == (
+        f"learn: start 2 of 2, {evaluations} evaluations, "
+        f"best {learned.value:.2f}"
+    )
+
+
+def test_progress_is_shown_after_patience_and_then_again(monkeypatch, capsys):
+    now = 1000.0
+    monkeypatch.setattr(time, "process_time", lambda: now)
+    progress = learning._Progress(starts=3, start=2)
+    progress(-5.0)
+    now += learning.PATIENCE
+    progress(-9.0)
+    assert capsys.readouterr().err == ""
+    now += 0.5
+    for _ in range(2):  # the second time it is too soon
+        progress(-8.0)
+    shown = "learn: start 2 of 3, 3 evaluations, best -5.00\n"
+    assert capsys.readouterr().err == shown
 
 
 # --------------------------------------------------------------- bad input
@@ -462,6 +525,10 @@ X2, T2, K1 = np.eye(2), np.ones(2), Gaussian(1.0)
         (
             lambda: learning.learn(K1, X2, T2, 1.0, reach=0.5),
             "reach must be >= 1, got 0.5",
+        ),
+        (
+            lambda: learning.learn(K1, X2, T2, 1.0, reach=np.nan),
+            "reach must be finite, got nan",
         ),
     ],
 )
