@@ -368,6 +368,11 @@ class _Problem:
         """Mean of the diagonal of K."""
         return float(self.K.diagonal().mean()) or 1.0
 
+    @property
+    def quarter(self) -> int:
+        """A quarter of the number of examples, 20 at least."""
+        return max(len(self.t) // 4, 20)
+
 
 def _problem(K: ArrayLike, t: ArrayLike, C: float, bias: bool) -> _Problem:
     """Check the input; write a machine without bias as one with.
@@ -462,11 +467,10 @@ def _improving_points(
     and where those do not end, interior point on ever more examples.  Its
     zeros are not exact: what makes them so, if it succeeds, comes first.
     """
-    N = len(p.t)
-    point = _at(p, np.zeros(N))
-    point = _pair_steps(p, point, watch.spend(max(N // 4, 20)))
+    point = _at(p, np.zeros(len(p.t)))
+    point = _pair_steps(p, point, watch.spend(p.quarter))
     yield point, False
-    if _guess(p, point)[0].sum() <= max(N // 4, 20):
+    if _guess(p, point)[0].sum() <= p.quarter:
         point = yield from _rounds(p, point, tolerance, watch, FEW)
     inner = _low_rank_step(p, point, watch)
     yield inner, False
@@ -475,12 +479,12 @@ def _improving_points(
     yield point, True
     point = yield from _rounds(p, point, tolerance, watch, ROUNDS)
     extra = EXTRA
-    while extra < 8 * max(N, EXTRA):
+    while extra < 8 * max(len(p.t), EXTRA):
         point = _interior_point_step(p, point, extra, watch)
         exact = _newton(p, point, watch)
         yield (_clamp(p, point) if exact is point else exact), True
         yield point, True
-        point = _pair_steps(p, point, watch.spend(max(N // 4, 20)))
+        point = _pair_steps(p, point, watch.spend(p.quarter))
         extra *= 2
 
 
