@@ -874,7 +874,7 @@ def _probe(K: FloatArray) -> None:
     N = len(K)
     rows = np.linspace(0, N - 1, min(N, PROBE)).astype(int)
     block = K[np.ix_(rows, rows)]
-    block.flat[:: len(rows) + 1] += 10 * EPS * np.abs(K.diagonal()).sum()
+    block.flat[:: len(rows) + 1] += 10 * EPS * np.trace(K)
     try:
         _cholesky(block)
     except LinAlgError:
@@ -884,7 +884,7 @@ def _probe(K: FloatArray) -> None:
 def _refuse_indefinite(K: FloatArray) -> None:
     """Raise if K has an eigenvalue that is negative beyond rounding."""
     lowest = float(eigvalsh(K, subset_by_index=[0, 0])[0])
-    if lowest < -10 * EPS * np.abs(K.diagonal()).sum():
+    if lowest < -10 * EPS * np.trace(K):
         raise ValueError(
             "K must be positive semi-definite, got smallest eigenvalue "
             f"{lowest:.3g}: the dual is not concave"
