@@ -285,6 +285,14 @@ def test_lagrangian_is_the_dual_once_stationary():
         assert_allclose(value, svm.dual_objective(m.alpha, K, t))
 
 
+def test_primal_objective_is_the_sum_by_hand():
+    rng = np.random.default_rng(0)
+    Phi, v = rng.standard_normal((6, 3)), rng.standard_normal(6)
+    t = rng.choice([-1.0, 1.0], 6)
+    found = svm.primal_objective(Phi.T @ v, 0.9, Phi, t, 0.7)
+    assert_allclose(found, primal_by_hand(v, 0.9, Phi @ Phi.T, t, 0.7))
+
+
 def test_lagrangian_anywhere_is_the_sum_by_hand():
     rng = np.random.default_rng(0)
     Phi, w = rng.standard_normal((6, 3)), rng.standard_normal(3)

@@ -355,6 +355,8 @@ def test_few_rows_of_K_are_read_where_few_coefficients_change():
     rng = np.random.default_rng(0)
     K[v != 0] = rng.standard_normal((5, 20))
     assert_allclose(svm._times(K, v), v[v != 0] @ K[v != 0])
+    one = np.where(v == 3, v, 0.0)
+    assert_allclose(svm._times(K, one), 3 * K[7])
     K = rng.standard_normal((20, 20))
     K += K.T
     for w in [v, K[0], np.zeros(20)]:
