@@ -166,6 +166,9 @@ def test_steps_give_up_where_interior_point_does(monkeypatch):
     p, watch = problem(20), free_watch()
     point = somewhere(p)
     assert svm._interior_point_step(p, point, 5, watch) is point
+    p = by_hand(np.ones((2, 2)))
+    point = svm._at(p, np.zeros(2))
+    assert svm._pivoted_cholesky(p.K, 1e-6) is not None
     assert svm._low_rank_step(p, point, watch) is point
 
 
@@ -188,8 +191,8 @@ def test_block_that_rounding_spoils_is_left_to_others(monkeypatch):
 def test_jitter_carries_a_singular_matrix_over():
     Q = svm._Dense(np.full((5, 5), 2.0**30))
     assert np.isfinite(Q.plus(np.zeros(5))(np.ones(5))).all()
-    p = by_hand(np.full((2, 2), 2.0**30))
-    step = svm._free_solver(p, p.K)(np.array([1.0, 1.0]), 3.0)
+    p = by_hand(np.full((2, 2), 2.0**29))
+    step = svm._free_solver(p, np.full((5, 5), 2.0**29))(np.ones(5), 3.0)
     assert_allclose(step.sum(), 3.0)
 
 
@@ -329,6 +332,15 @@ def test_newton_is_that_of_a_slow_loop(C, seed, steps, tries, monkeypatch):
         assert_allclose(new.v, v, atol=1e-9 * C)
         assert_allclose(new.e, p.t - p.K @ new.v, atol=1e-9)
         assert svm._certify(p, new).relative_gap < 1e-12
+
+
+def test_newton_leaves_at_its_bound_what_is_on_the_margin_too():
+    K, t = np.diag([1.0, 1.0, 2.0, 2.0, 0.5, 0.5]), np.array(3 * [1.0, -1.0])
+    p, watch = svm._problem(K, t, 1.0, bias=True), free_watch()
+    best = svm._at(p, np.array([1.0, -1.0, 0.5, -0.5, 1.0, -1.0]))
+    assert_array_equal(best.e, [0, 0, 0, 0, 0.5, -0.5])
+    assert_allclose(svm._newton(p, best, watch).v, best.v)
+    assert watch.iterations == 1
 
 
 def test_guess_is_where_a_gradient_step_ends():
