@@ -368,6 +368,11 @@ class _Problem:
         """Mean of the diagonal of K."""
         return float(self.K.diagonal().mean()) or 1.0
 
+    @property
+    def quarter(self) -> int:
+        """A quarter of the number of examples, 20 at least."""
+        return max(len(self.t) // 4, 20)
+
 
 def _problem(K: ArrayLike, t: ArrayLike, C: float, bias: bool) -> _Problem:
     """Check the input; write a machine without bias as one with.
@@ -462,11 +467,10 @@ def _improving_points(
     and where those do not end, interior point on ever more examples.  Its
     zeros are not exact: what makes them so, if it succeeds, comes first.
     """
-    N = len(p.t)
-    point = _at(p, np.zeros(N))
-    point = _pair_steps(p, point, watch.spend(max(N // 4, 20)))
+    point = _at(p, np.zeros(len(p.t)))
+    point = _pair_steps(p, point, watch.spend(p.quarter))
     yield point, False
-    if _guess(p, point)[0].sum() <= max(N // 4, 20):
+    if _guess(p, point)[0].sum() <= p.quarter:
         point = yield from _rounds(p, point, tolerance, watch, FEW)
     inner = _low_rank_step(p, point, watch)
     yield inner, False
@@ -475,12 +479,12 @@ def _improving_points(
     yield point, True
     point = yield from _rounds(p, point, tolerance, watch, ROUNDS)
     extra = EXTRA
-    while extra < 8 * max(N, EXTRA):
+    while extra < 8 * max(len(p.t), EXTRA):
         point = _interior_point_step(p, point, extra, watch)
         exact = _newton(p, point, watch)
         yield (_clamp(p, point) if exact is point else exact), True
         yield point, True
-        point = _pair_steps(p, point, watch.spend(max(N // 4, 20)))
+        point = _pair_steps(p, point, watch.spend(p.quarter))
         extra *= 2
 
 
@@ -870,7 +874,7 @@ def _probe(K: FloatArray) -> None:
     N = len(K)
     rows = np.linspace(0, N - 1, min(N, PROBE)).astype(int)
     block = K[np.ix_(rows, rows)]
-    block.flat[:: len(rows) + 1] += 10 * EPS * np.abs(K.diagonal()).sum()
+    block.flat[:: len(rows) + 1] += 10 * EPS * np.trace(K)
     try:
         _cholesky(block)
     except LinAlgError:
@@ -880,7 +884,7 @@ def _probe(K: FloatArray) -> None:
 def _refuse_indefinite(K: FloatArray) -> None:
     """Raise if K has an eigenvalue that is negative beyond rounding."""
     lowest = float(eigvalsh(K, subset_by_index=[0, 0])[0])
-    if lowest < -10 * EPS * np.abs(K.diagonal()).sum():
+    if lowest < -10 * EPS * np.trace(K):
         raise ValueError(
             "K must be positive semi-definite, got smallest eigenvalue "
             f"{lowest:.3g}: the dual is not concave"

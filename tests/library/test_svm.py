@@ -285,6 +285,26 @@ def test_lagrangian_is_the_dual_once_stationary():
         assert_allclose(value, svm.dual_objective(m.alpha, K, t))
 
 
+def test_primal_objective_is_the_sum_by_hand():
+    rng = np.random.default_rng(0)
+    Phi, v = rng.standard_normal((6, 3)), rng.standard_normal(6)
+    t = rng.choice([-1.0, 1.0], 6)
+    found = svm.primal_objective(Phi.T @ v, 0.9, Phi, t, 0.7)
+    assert_allclose(found, primal_by_hand(v, 0.9, Phi @ Phi.T, t, 0.7))
+
+
+def test_lagrangian_anywhere_is_the_sum_by_hand():
+    rng = np.random.default_rng(0)
+    Phi, w = rng.standard_normal((6, 3)), rng.standard_normal(3)
+    xi, alpha, mu = rng.uniform(0, 2, (3, 6))
+    t = rng.choice([-1.0, 1.0], 6)
+    total = w @ w / 2
+    for n in range(6):
+        total += 0.7 * xi[n] - mu[n] * xi[n]
+        total -= alpha[n] * (t[n] * (w @ Phi[n] + 0.3) - 1 + xi[n])
+    assert_allclose(svm.lagrangian(w, 0.3, xi, alpha, mu, Phi, t, 0.7), total)
+
+
 def test_scaling_of_kernel_and_C():
     K, t = gaussian()
     one, ten = svm.svm_dual(K, t, 10.0), svm.svm_dual(10 * K, t, 1.0)
@@ -353,6 +373,13 @@ def test_progress_goes_to_stderr_and_only_on_long_solves(monkeypatch, capsys):
     assert "relative gap" in err
     svm.svm_dual(*cubic(), 10.0, progress=False)
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_was_given_comes_back_with_the_machine():
+    m = svm.svm_dual([[1, 0], [0, 1]], [1, -1], 10)
+    assert isinstance(m.C, float)
+    assert m.C == 10
+    assert_allclose(m.t, [1, -1], atol=0)
 
 
 def test_inputs_are_left_alone():
