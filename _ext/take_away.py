@@ -200,8 +200,7 @@ def write_library(folder):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     name = f"kernelbook-{project['project']['version']}"
     files = [ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE")]
-    files += (ROOT / "kernelbook").glob("*.py")
-    files += (ROOT / "kernelbook").glob("py.typed")
+    files += filter(Path.is_file, (ROOT / "kernelbook").iterdir())
     pack(
         folder / LIBRARY,
         name,
