@@ -1,31 +1,78 @@
 """Kernelbook: small functions, each beside the equation it computes.
 
-One module per idea of the book, named as a reader would look it up:
+One module per idea of the book, named as a reader would look it up.  Each is
+loaded when it is first used: ``import kernelbook; kernelbook.gp.fit``.
 
-================ ======================================================
-``features``     feature maps and design matrices
-``kernels``      kernels, as callables ``k(X, Z)``, and their algebra
-``objects``      kernels on sets, strings and graphs
-``validity``     which functions are kernels: certificates, and a search
-``ridge``        ridge regression, primal and dual
-``logistic``     logistic regression, primal and dual, by Newton's method
-``softmax``      logistic regression with many classes
-``perceptron``   the perceptron, primal and dual, and its mistake bound
-``discriminant`` scores, hyperplanes and least squares for classes
-``multiclass``   many classes from two, by the rest or by pairs
-``bayes``        generative classifiers: LDA, QDA, naive Bayes
-``gaussians``    Gaussian vectors and processes: densities, draws
-``gp``           Gaussian-process regression
-``learning``     marginal likelihood, its gradient, learning a kernel
-``networks``     networks with random weights, and their kernels
-``duality``      Lagrangian duality for quadratic programs
-``margin``       hyperplanes, distances and the hard margin
-``svm``          the dual of a support vector machine, certified
-``evaluation``   accuracy, log loss and calibration of a classifier
-``counting``     numbers that count their multiplications
-``toydata``      the small data sets of the chapters
-``figures``      one style for every figure (needs Matplotlib)
-================ ======================================================
+=================== ===================================================
+``features``        feature maps and design matrices
+``kernels``         kernels, as callables ``k(X, Z)``, and their algebra
+``validity``        which functions are kernels: certificates, a search
+``ridge``           ridge regression, primal and dual
+``logistic``        logistic regression with a bias, by Newton's method
+``kernel_logistic`` logistic regression in the dual
+``softmax``         logistic regression with many classes
+``perceptron``      the perceptron, primal and dual, its mistake bound
+``discriminant``    scores, hyperplanes and least squares for classes
+``multiclass``      many classes from two, by the rest or by pairs
+``bayes``           generative classifiers: LDA, QDA, naive Bayes
+``labels``          from your class labels to those of the book, and back
+``gaussians``       Gaussian vectors and processes: densities, draws
+``gp``              Gaussian-process regression
+``learning``        marginal likelihood, its gradient, learning a kernel
+``networks``        networks with random weights, mixed activations
+``mean_field``      a factorised posterior for a product of two unknowns
+``duality``         Lagrangian duality for quadratic programs
+``margin``          hyperplanes, distances and the hard margin
+``svm``             the dual of a support vector machine, certified
+``evaluation``      accuracy, log loss and calibration of a classifier
+``estimators``      the same for scikit-learn's pipelines (needs it)
+``exceptions``      what the library warns of
+``counting``        numbers that count their multiplications
+``toydata``         the small data sets of the chapters
+``figures``         one style for every figure (needs Matplotlib)
+=================== ===================================================
 """
 
-__version__ = "0.1.0"
+from importlib import import_module
+from types import ModuleType
+
+__version__ = "0.2.0"
+
+__all__ = [
+    "bayes",
+    "counting",
+    "discriminant",
+    "duality",
+    "estimators",
+    "evaluation",
+    "exceptions",
+    "features",
+    "figures",
+    "gaussians",
+    "gp",
+    "kernel_logistic",
+    "kernels",
+    "labels",
+    "learning",
+    "logistic",
+    "margin",
+    "mean_field",
+    "multiclass",
+    "networks",
+    "perceptron",
+    "ridge",
+    "softmax",
+    "svm",
+    "toydata",
+    "validity",
+]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in __all__:
+        return import_module(f"kernelbook.{name}")
+    raise AttributeError(f"module 'kernelbook' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

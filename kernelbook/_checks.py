@@ -1,13 +1,20 @@
 """Input checks: say the argument, what was expected, and what came."""
 
 from collections.abc import Sequence
+from datetime import date, time, timedelta
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
-SYMMETRY_TOLERANCE = 1e-10  # relative to the largest entry
+# What Python or NumPy would turn into a float, though it is none.
+NOT_REAL = (str, bytes, complex, np.complexfloating, np.datetime64,
+            np.timedelta64, date, time, timedelta)  # fmt: skip
+SYMMETRY_TOLERANCE = 1e-10  # relative to the largest entry, in float64
 
 
 def matrix(values: ArrayLike, name: str) -> FloatArray:
@@ -50,12 +57,23 @@ def gram(K: ArrayLike, name: str = "K") -> FloatArray:
             f"{array.shape}; a cross-Gram k(X, Z) belongs to prediction"
         )
     gap = _asymmetry(array)
-    if gap > 0 and gap > SYMMETRY_TOLERANCE * np.abs(array).max():
+    tolerance = SYMMETRY_TOLERANCE * precision(K) / precision(array)
+    if gap > 0 and gap > tolerance * np.abs(array).max():
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from "
             f"their mirror image by {gap:.2g}"
         )
     return array
+
+
+def precision(values: Any) -> float:
+    """The machine precision of the numbers that came in: float32's is 1e-7.
+
+    Rounding errors are judged by it, though all is computed in float64.
+    """
+    dtype = np.dtype(getattr(values, "dtype", np.float64))
+    narrow = dtype.kind == "f" and dtype.itemsize < 8
+    return float(np.finfo(dtype if narrow else np.float64).eps)
 
 
 def cross_gram(k: ArrayLike, N: int, name: str) -> FloatArray:
@@ -96,6 +114,12 @@ def non_negative(value: float, name: str) -> float:
 
 def real(value: float, name: str) -> float:
     """A finite number, not an array of them."""
+    if np.ndim(value) > 0:
+        raise ValueError(
+            f"{name} must be a number, got an array of shape {np.shape(value)}"
+        )
+    if isinstance(value, NOT_REAL) or value is np.ma.masked:
+        raise ValueError(f"{name} must be a real number, got {value!r}")
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -116,12 +140,7 @@ def count(value: int, name: str, least: int = 1) -> int:
 
 
 def _finite(values: ArrayLike, name: str) -> FloatArray:
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(
-            f"{name} must be an array of numbers, got {type(values).__name__}"
-        ) from None
+    array = _real_numbers(values, name)
     # A finite sum proves finite entries without an N × N array of booleans.
     with np.errstate(over="ignore", invalid="ignore"):
         total = array.sum()
@@ -129,6 +148,44 @@ def _finite(values: ArrayLike, name: str) -> FloatArray:
         bad = int(array.size - np.isfinite(array).sum())
         raise ValueError(f"{name} must be finite, got {bad} NaN or inf")
     return array
+
+
+def _real_numbers(values: Any, name: str) -> FloatArray:
+    """A float array; what only looks like numbers is refused by its name."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{name} must have no mask, got a masked array; drop or fill what "
+            "is masked"
+        )
+    if issparse(values):
+        raise ValueError(
+            f"{name} must be dense here, got a sparse {type(values).__name__}"
+            f"; write {name}.toarray()"
+        )
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "O":
+            _refuse_entries(array, name)
+        elif array.dtype.kind not in "biuf":
+            raise ValueError(_not_real(name, str(array.dtype)))
+        return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError) as error:
+        if str(error).startswith(name):
+            raise
+        raise ValueError(
+            f"{name} must be an array of numbers, got {type(values).__name__}"
+        ) from None
+
+
+def _refuse_entries(array: NDArray[Any], name: str) -> None:
+    """Objects may convert themselves to floats; these would do so wrongly."""
+    for entry in array.ravel():
+        if isinstance(entry, NOT_REAL):
+            raise ValueError(_not_real(name, type(entry).__name__))
+
+
+def _not_real(name: str, what: str) -> str:
+    return f"{name} must hold real numbers, got {what}"
 
 
 def _asymmetry(K: FloatArray) -> float:
@@ -147,18 +204,21 @@ def _asymmetry(K: FloatArray) -> float:
     )  # fmt: skip
 
 
-def labels(values: ArrayLike, name: str, length: int) -> FloatArray:
-    """Class labels, each -1 or +1."""
-    array = vector(values, name, length)
+def signs(values: ArrayLike, name: str, length: int) -> FloatArray:
+    """Labels of two classes, each -1 or +1."""
+    array = vector(_coded(values, name, "signs"), name, length)
     wrong = array[np.abs(array) != 1]
     if wrong.size:
-        raise ValueError(f"{name} must be -1 or +1, got {wrong[0]:g}")
+        raise ValueError(
+            f"{name} must be -1 or +1, got {wrong[0]:g}; "
+            f"labels.coding({name}).signs({name}) makes it so"
+        )
     return array
 
 
-def two_classes(values: ArrayLike, name: str, length: int) -> FloatArray:
-    """Class labels -1 and +1, both of them present."""
-    array = labels(values, name, length)
+def both_signs(values: ArrayLike, name: str, length: int) -> FloatArray:
+    """Labels -1 and +1, both of them present."""
+    array = signs(values, name, length)
     if abs(array.sum()) == length:
         raise ValueError(
             f"{name} must contain both -1 and +1, got only {array[0]:+g}"
@@ -168,23 +228,27 @@ def two_classes(values: ArrayLike, name: str, length: int) -> FloatArray:
 
 def classes(
     values: ArrayLike, name: str, K: int, length: int | None = None
-) -> NDArray[np.int64]:
-    """Class labels, each one of the whole numbers 0, ..., K-1."""
-    array = vector(values, name, length)
+) -> IntArray:
+    """Labels of K classes, each one of the whole numbers 0, ..., K-1."""
+    array = vector(_coded(values, name, "classes"), name, length)
     K = count(K, "K", least=2)
     wrong = array[(array != np.floor(array)) | (array < 0) | (array >= K)]
     if wrong.size:
         raise ValueError(
-            f"{name} must be whole numbers from 0 to {K - 1}, got {wrong[0]:g}"
+            f"{name} must be whole numbers from 0 to {K - 1}, got "
+            f"{wrong[0]:g}; labels.coding({name}).classes({name}) makes it so"
         )
     return array.astype(np.int64)
 
 
-def all_classes(
-    values: ArrayLike, name: str, K: int, length: int | None = None
-) -> NDArray[np.int64]:
-    """Class labels 0, ..., K-1, all of them present."""
-    array = classes(values, name, K, length)
+def every_class(
+    values: ArrayLike, name: str, length: int, K: int | None = None
+) -> IntArray:
+    """Labels 0, ..., K-1 with none missing; K >= 2 is found if left out."""
+    array = vector(_coded(values, name, "classes"), name, length)
+    if K is None:
+        K = max(len(np.unique(array)), 2)
+    array = classes(array, name, K)
     absent = np.setdiff1d(np.arange(K), array)
     if absent.size:
         raise ValueError(
@@ -194,30 +258,30 @@ def all_classes(
     return array
 
 
-def class_labels(
-    values: ArrayLike, name: str, length: int
-) -> NDArray[np.intp]:
-    """Class labels 0, 1, ..., K - 1, two classes at least, none empty."""
-    array = vector(values, name, length)
-    wrong = array[(array < 0) | (array != np.floor(array))]
-    if wrong.size:
-        hint = f"; write ({name} + 1) / 2" if set(array) == {-1, 1} else ""
+def _coded(values: Any, name: str, coding: str) -> Any:
+    """Values, unless they are names of classes and not their numbers."""
+    array = np.asarray(values)
+    if array.dtype.kind in "US" or any(
+        isinstance(v, str) for v in array.ravel() if array.dtype.kind == "O"
+    ):
         raise ValueError(
-            f"{name} must hold class labels 0, 1, ..., K - 1, "
-            f"got {wrong[0]:g}{hint}"
+            f"{name} must be numbers, got {array.flat[0]!r}; "
+            f"labels.coding({name}).{coding}({name}) makes it so"
         )
-    present = np.unique(array)
-    if len(present) < 2:
+    return values
+
+
+def generator(
+    rng: int | np.random.Generator | None, name: str = "rng"
+) -> np.random.Generator:
+    """A NumPy generator: the one given, or a new one with that seed."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
         raise ValueError(
-            f"{name} must contain at least two classes, got only {array[0]:g}"
-        )
-    if present[-1] >= len(present):
-        missing = int(np.argmax(present != np.arange(len(present))))
-        raise ValueError(
-            f"{name} must use every class label from 0 to K - 1, got "
-            f"{present[-1]:g} but no {missing}"
-        )
-    return array.astype(np.intp)
+            f"{name} must be a seed, a whole number >= 0, or a NumPy "
+            f"Generator, got {rng!r}"
+        ) from None
 
 
 def counts(values: ArrayLike, name: str) -> FloatArray:

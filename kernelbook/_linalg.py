@@ -1,32 +1,32 @@
 """Linear algebra: one Cholesky factorisation, used for every solve."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, eigvalsh
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from kernelbook._checks import FloatArray
+from kernelbook.exceptions import JitterWarning
 
 BLOCK = 64  # columns cleared at once
-
-
-class JitterWarning(UserWarning):
-    """A matrix was positive definite on paper but not in floating point."""
+EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
 class Factor:
     """C + jitter I = UᵀU, with U upper triangular.
 
-    U is the top left corner of ``store``, whose columns beyond N are zero
-    until :meth:`append` fills them.
+    U is the top left corner of ``store``, whose further columns wait for
+    :meth:`append`.  Factors that grew from one another share it; ``taken``
+    says which of its columns have an owner.
     """
 
     store: FloatArray
     N: int
     jitter: float
+    taken: dict[int, object] = field(default_factory=dict, repr=False)
 
     @property
     def U(self) -> FloatArray:
@@ -61,29 +61,33 @@ class Factor:
         pivot = corner + self.jitter - u @ u
         if pivot <= 0:
             raise LinAlgError(f"pivot {self.N + 1} is {pivot:.2g}")
-        store = self._with_room()
-        store[: self.N, self.N] = u
-        store[self.N, self.N] = np.sqrt(pivot)
-        return Factor(store, self.N + 1, self.jitter)
+        grown = self._with_room()
+        grown.store[: self.N, self.N] = u
+        grown.store[self.N, self.N] = np.sqrt(pivot)
+        return replace(grown, N=self.N + 1)
 
-    def _with_room(self) -> FloatArray:
-        """A store with column N free: this one, or a larger copy."""
-        N = self.N
-        if len(self.store) > N and self.store[N, N] == 0:
-            return self.store
+    def _with_room(self) -> "Factor":
+        """A factor whose column N is its own: this one, or a larger copy."""
+        N, ticket = self.N, object()
+        # Of two threads that ask for a column at once, setdefault serves one.
+        if len(self.store) > N and self.taken.setdefault(N, ticket) is ticket:
+            return self
         larger = np.zeros((N + N // 8 + 16,) * 2, order="F")
         larger[:N, :N] = self.U
-        return larger
+        return Factor(larger, N, self.jitter, {N: ticket})
 
 
-def factor(C: FloatArray, name: str, overwrite: bool = False) -> Factor:
+def factor(
+    C: FloatArray, name: str, overwrite: bool = False, eps: float = EPS
+) -> Factor:
     """Cholesky of a symmetric positive definite C.
 
     C is left alone, unless ``overwrite`` hands its memory over to U.
 
     If rounding alone makes C indefinite, a diagonal shift a little above the
     rounding error, 10 N eps mean(diag C), is added and reported by a
-    JitterWarning.  A C that is indefinite beyond rounding raises.
+    JitterWarning.  A C that is indefinite beyond rounding raises.  ``eps`` is
+    the precision to which the entries of C are known.
     """
     # LAPACK wants columns; the rows of a symmetric C are its columns.
     A = (C if overwrite else C.copy()).T
@@ -92,7 +96,7 @@ def factor(C: FloatArray, name: str, overwrite: bool = False) -> Factor:
     if not failed:
         return Factor(_upper(U), len(U), jitter=0.0)
     pivot = U[failed - 1, failed - 1]
-    jitter = float(10 * np.finfo(float).eps * np.abs(diagonal).sum())
+    jitter = float(10 * eps * np.abs(diagonal).sum())
     _restore(U, diagonal + jitter)
     U, failed_again = dpotrf(U, clean=0, overwrite_a=True)
     if failed_again:

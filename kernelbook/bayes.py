@@ -352,7 +352,7 @@ def class_priors(t: ArrayLike) -> FloatArray:
     >>> class_priors([0, 1, 1, 0, 1])
     array([0.4, 0.6])
     """
-    t = _checks.class_labels(t, "t", np.size(t))
+    t = _checks.every_class(t, "t", np.size(t))
     pi: FloatArray = np.bincount(t) / len(t)
     return pi
 
@@ -499,7 +499,7 @@ def fit_multinomial_nb(
            [0.4, 0.6]]))
     """
     X = _checks.counts(X, "X")
-    t = _checks.class_labels(t, "t", len(X))
+    t = _checks.every_class(t, "t", len(X))
     alpha = _checks.non_negative(alpha, "alpha")
     seen = _class_sums(X, t) + alpha
     totals = seen.sum(axis=1, keepdims=True)
@@ -574,7 +574,7 @@ def linear_form(model: LDA) -> tuple[FloatArray, FloatArray]:
 
 def _examples(X: ArrayLike, t: ArrayLike) -> tuple[FloatArray, IntArray]:
     X = _checks.matrix(X, "X")
-    return X, _checks.class_labels(t, "t", len(X))
+    return X, _checks.every_class(t, "t", len(X))
 
 
 def _labels(t: ArrayLike, K: int) -> IntArray:

@@ -275,7 +275,7 @@ def least_squares(X: ArrayLike, labels: ArrayLike, K: int) -> FloatArray:
     array([0, 1])
     """
     X = _checks.matrix(X, "X")
-    labels = _checks.all_classes(labels, "labels", K, len(X))
+    labels = _checks.every_class(labels, "labels", len(X), K)
     return least_squares_weights(X, one_hot(labels, K))
 
 

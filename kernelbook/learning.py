@@ -23,7 +23,7 @@ from scipy.spatial.distance import cdist
 from kernelbook import _checks, gp, kernels
 from kernelbook._checks import FloatArray
 from kernelbook._gram import squared_distances
-from kernelbook._linalg import JitterWarning
+from kernelbook.exceptions import JitterWarning
 from kernelbook.kernels import Kernel
 
 Derivatives = tuple[FloatArray, dict[str, FloatArray]]  # K, {p: ∂K/∂ln p}

@@ -52,7 +52,7 @@ def loss(y: ArrayLike, t: ArrayLike) -> float:
     1000.6931
     """
     y = _checks.vector(y, "y")
-    t = _checks.labels(t, "t", len(y))
+    t = _checks.signs(t, "t", len(y))
     return float(np.logaddexp(0, -t * y).sum())
 
 
@@ -292,7 +292,7 @@ def dual_newton(
     (array([ 0.3374, -0.3374]), 3)
     """
     K = _checks.gram(K)
-    t = _checks.two_classes(t, "t", len(K))
+    t = _checks.both_signs(t, "t", len(K))
     lam = _checks.positive(lam, "lam")
     tolerance = _checks.positive(tolerance, "tolerance")
     a = y = np.zeros(len(K))
@@ -496,7 +496,7 @@ def fit(
     array([-1.362,  0.908])
     """
     X = _checks.matrix(X, "X")
-    t = _checks.two_classes(t, "t", len(X))
+    t = _checks.both_signs(t, "t", len(X))
     penalty = _likelihood.penalty(X.shape[1] + 1, lam)
     if lam == 0:
         _likelihood.refuse_dependent_columns(X)
@@ -542,7 +542,7 @@ def separation(X: ArrayLike, t: ArrayLike) -> Separation:
     2
     """
     X = _checks.matrix(X, "X")
-    t = _checks.two_classes(t, "t", len(X))
+    t = _checks.both_signs(t, "t", len(X))
     centred, restore = _likelihood.to_unit_range(X)
     v, ahead = _likelihood.strictly_positive(t[:, None] * with_bias(centred))
     return Separation(restore(v), int(ahead.sum()))
@@ -608,7 +608,7 @@ def stochastic_ascent(
     """
     X_1 = with_bias(X)
     N = len(X_1)
-    signed = _checks.labels(t, "t", N)[:, None] * X_1
+    signed = _checks.signs(t, "t", N)[:, None] * X_1
     eta = _checks.positive(eta, "eta")
     epochs = _checks.count(epochs, "epochs")
     rng = np.random.default_rng(seed)
@@ -641,9 +641,9 @@ def _descend(
 
 def _problem(Phi: ArrayLike, t: ArrayLike) -> tuple[FloatArray, FloatArray]:
     Phi = _checks.matrix(Phi, "Phi")
-    return Phi, _checks.labels(t, "t", len(Phi))
+    return Phi, _checks.signs(t, "t", len(Phi))
 
 
 def _dual_problem(K: ArrayLike, t: ArrayLike) -> tuple[FloatArray, FloatArray]:
     K = _checks.gram(K)
-    return K, _checks.labels(t, "t", len(K))
+    return K, _checks.signs(t, "t", len(K))

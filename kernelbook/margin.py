@@ -101,7 +101,7 @@ def margin(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> float:
     2.0
     """
     X = _checks.matrix(X, "X")
-    t = _checks.labels(t, "t", len(X))
+    t = _checks.signs(t, "t", len(X))
     w, b = _normal(w, X), _checks.real(b, "b")
     return 2 * float((t * (X @ w + b)).min() / np.linalg.norm(w))
 
@@ -128,7 +128,7 @@ def canonical(
     (array([0.5]), -0.5)
     """
     X = _checks.matrix(X, "X")
-    t = _checks.labels(t, "t", len(X))
+    t = _checks.signs(t, "t", len(X))
     w, b = _normal(w, X), _checks.real(b, "b")
     smallest = float((t * (X @ w + b)).min())
     if smallest <= 0:
@@ -160,7 +160,7 @@ def closest_points(X: ArrayLike, t: ArrayLike) -> ClosestPoints:
     (2.0, 2.0)
     """
     X = _checks.matrix(X, "X")
-    t = _checks.two_classes(t, "t", len(X))
+    t = _checks.both_signs(t, "t", len(X))
     touching = TOUCH * float(np.linalg.norm(X, axis=1).max())
     pairs = [(int(t.argmax()), int(t.argmin()))]
     best: ClosestPoints | None = None

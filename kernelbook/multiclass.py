@@ -104,7 +104,7 @@ def one_vs_rest(
     array([[-2.,  0.,  2.]])
     """
     X = _checks.matrix(X, "X")
-    labels = _checks.all_classes(labels, "labels", K, len(X))
+    labels = _checks.every_class(labels, "labels", len(X), K)
     members = [fit(X, np.where(labels == k, 1.0, -1.0)) for k in range(K)]
     return OneVsRest(tuple(members))
 
@@ -131,7 +131,7 @@ def one_vs_one(fit: Fit, X: ArrayLike, labels: ArrayLike, K: int) -> OneVsOne:
     array([[-2., -2.,  0.]])
     """
     X = _checks.matrix(X, "X")
-    labels = _checks.all_classes(labels, "labels", K, len(X))
+    labels = _checks.every_class(labels, "labels", len(X), K)
     members = []
     for k, j in pairs(K):
         two = (labels == k) | (labels == j)

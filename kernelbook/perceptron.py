@@ -72,7 +72,7 @@ def perceptron(Phi: ArrayLike, t: ArrayLike, max_epochs: int = 100) -> Primal:
     Primal(w=array([-1.,  2.]), mistakes=array([0, 1, 1]), converged=True)
     """
     Phi = _checks.matrix(Phi, "Phi")
-    t = _checks.two_classes(t, "t", len(Phi))
+    t = _checks.both_signs(t, "t", len(Phi))
     w = np.zeros(Phi.shape[1])
     mistakes: list[int] = []
     for _ in range(_checks.count(max_epochs, "max_epochs")):
@@ -104,7 +104,7 @@ def dual_perceptron(K: ArrayLike, t: ArrayLike, max_epochs: int = 100) -> Dual:
     Dual(c=array([1, 2]), mistakes=array([0, 1, 1]), converged=True)
     """
     K = _checks.gram(K)
-    t = _checks.two_classes(t, "t", len(K))
+    t = _checks.both_signs(t, "t", len(K))
     c = np.zeros(len(K), dtype=np.int64)
     mistakes: list[int] = []
     for _ in range(_checks.count(max_epochs, "max_epochs")):
@@ -140,7 +140,7 @@ def mistake_bound(w: ArrayLike, Phi: ArrayLike, t: ArrayLike) -> float:
     5.0
     """
     Phi = _checks.matrix(Phi, "Phi")
-    t = _checks.labels(t, "t", len(Phi))
+    t = _checks.signs(t, "t", len(Phi))
     w = _checks.vector(w, "w", Phi.shape[1])
     smallest = float((t * (Phi @ w)).min())
     if smallest <= 0:
@@ -216,7 +216,7 @@ def update(
     """
     x = _checks.vector(x, "x")
     w = _checks.vector(w, "w", len(x))
-    t = float(_checks.labels([t], "t", 1)[0])
+    t = float(_checks.signs([t], "t", 1)[0])
     b, eta = _checks.real(b, "b"), _checks.positive(eta, "eta")
     if t * (w @ x + b) > 0:
         return w.copy(), b
@@ -251,6 +251,6 @@ def affine_perceptron(
 def _margins(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> FloatArray:
     """t_n(wᵀx_n + b), positive for examples on their own side."""
     X = _checks.matrix(X, "X")
-    t = _checks.labels(t, "t", len(X))
+    t = _checks.signs(t, "t", len(X))
     w, b = _checks.vector(w, "w", X.shape[1]), _checks.real(b, "b")
     return t * (X @ w + b)

@@ -205,5 +205,5 @@ def _problem(
 def _examples(X: ArrayLike, t: ArrayLike) -> tuple[FloatArray, IntArray, int]:
     """Checked inputs and classes, and the number of classes."""
     X = _checks.matrix(X, "X")
-    t = _checks.class_labels(t, "t", len(X)).astype(np.int64)
+    t = _checks.every_class(t, "t", len(X))
     return X, t, int(t.max()) + 1

@@ -108,7 +108,7 @@ def slack(y: ArrayLike, t: ArrayLike) -> FloatArray:
     array([0. , 0.5, 1.5])
     """
     y = _checks.vector(y, "y")
-    t = _checks.labels(t, "t", len(y))
+    t = _checks.signs(t, "t", len(y))
     return np.maximum(0.0, 1 - t * y)
 
 
@@ -169,7 +169,7 @@ def lagrangian(
     """
     Phi = _checks.matrix(Phi, "Phi")
     N, M = Phi.shape
-    w, t = _checks.vector(w, "w", M), _checks.labels(t, "t", N)
+    w, t = _checks.vector(w, "w", M), _checks.signs(t, "t", N)
     xi, mu = _checks.vector(xi, "xi", N), _checks.vector(mu, "mu", N)
     alpha = _checks.vector(alpha, "alpha", N)
     b, C = _checks.real(b, "b"), _checks.positive(C, "C")
@@ -194,7 +194,7 @@ def dual_objective(alpha: ArrayLike, K: ArrayLike, t: ArrayLike) -> float:
     0.5
     """
     K = _checks.gram(K)
-    t = _checks.labels(t, "t", len(K))
+    t = _checks.signs(t, "t", len(K))
     alpha = _checks.vector(alpha, "alpha", len(K))
     v = alpha * t
     return float(alpha.sum() - v @ K @ v / 2)
@@ -224,7 +224,7 @@ def gap_terms(
     array([0.5, 0. , 0. ])
     """
     alpha = _checks.vector(alpha, "alpha")
-    shortfall = 1 - _checks.labels(t, "t", len(alpha)) * _checks.vector(
+    shortfall = 1 - _checks.signs(t, "t", len(alpha)) * _checks.vector(
         y, "y", len(alpha)
     )
     C = _checks.positive(C, "C")
@@ -252,7 +252,7 @@ def bias_interval(e: ArrayLike, t: ArrayLike) -> tuple[float, float]:
     (-0.5, 0.25)
     """
     e = _checks.vector(e, "e")
-    t = _checks.two_classes(t, "t", len(e))
+    t = _checks.both_signs(t, "t", len(e))
     N_plus = int((t > 0).sum())
     ordered = np.partition(e, [N_plus - 1, N_plus])
     return float(ordered[N_plus - 1]), float(ordered[N_plus])
@@ -381,7 +381,7 @@ def _problem(K: ArrayLike, t: ArrayLike, C: float, bias: bool) -> _Problem:
     whatever Σv is not zero, and forces b = 0.
     """
     K = _checks.gram(K)
-    t = _checks.two_classes(t, "t", len(K))
+    t = _checks.both_signs(t, "t", len(K))
     C = _checks.positive(C, "C")
     _probe(K)
     low, high = np.minimum(0.0, C * t), np.maximum(0.0, C * t)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
 from kernelbook import gaussians, kernels
-from kernelbook._linalg import JitterWarning
+from kernelbook.exceptions import JitterWarning
 
 problems = st.tuples(st.integers(2, 6), st.integers(0, 10**6))
 

@@ -17,7 +17,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from kernelbook import gaussians, gp, kernels, ridge
-from kernelbook._linalg import JitterWarning
+from kernelbook.exceptions import JitterWarning
 
 THETA = (1.5, 2.0, 0.3, 0.7)
 sizes = st.tuples(st.integers(1, 8), st.integers(1, 3), st.integers(0, 10**6))

@@ -26,7 +26,7 @@ from sklearn.gaussian_process.kernels import (
 )
 
 from kernelbook import gaussians, gp, kernels, learning
-from kernelbook._linalg import JitterWarning
+from kernelbook.exceptions import JitterWarning
 from kernelbook.kernels import (
     Constant,
     Gaussian,

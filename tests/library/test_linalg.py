@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from kernelbook import _linalg
-from kernelbook._linalg import JitterWarning
+from kernelbook.exceptions import JitterWarning
 
 sizes = st.tuples(st.integers(1, 9), st.integers(0, 10**6))
 

@@ -11,7 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 
 from kernelbook import kernels, ridge
-from kernelbook._linalg import JitterWarning
+from kernelbook.exceptions import JitterWarning
 
 lams = st.floats(1e-3, 1e3)
 sizes = st.tuples(st.integers(1, 8), st.integers(1, 8), st.integers(0, 10**6))

@@ -12,7 +12,8 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
 from kernelbook import kernels, validity
-from kernelbook._linalg import JitterWarning, factor
+from kernelbook._linalg import factor
+from kernelbook.exceptions import JitterWarning
 
 shapes = st.tuples(st.integers(1, 8), st.integers(1, 8), st.integers(0, 10**6))
 

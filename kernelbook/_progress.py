@@ -1,0 +1,43 @@
+"""Long work says how far it is, and how it ended: on stderr, and by warning.
+
+One convention for every function that may take long: it has an argument
+``progress`` (True), reports after five seconds and then every five, and its
+result has a ``status``, which is "converged" or says why not.
+"""
+
+import sys
+import time
+import warnings
+
+from kernelbook.exceptions import ConvergenceWarning
+
+EVERY = 5.0  # seconds between two reports
+CONVERGED = "converged"
+
+
+class Progress:
+    """Reports on stderr, the first after five seconds."""
+
+    def __init__(self, name: str, wanted: bool = True) -> None:
+        self.name, self.wanted = name, wanted
+        self.start = self.shown = time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        """Say ``text``, if the last report is five seconds old."""
+        now = time.monotonic()
+        if self.wanted and now - self.shown >= EVERY:
+            self.shown = now
+            seconds = f"{now - self.start:.0f} s"
+            print(f"{self.name}: {seconds}, {text}", file=sys.stderr)
+
+
+def warn_unless_converged(
+    status: str, name: str, advice: str, stacklevel: int = 3
+) -> None:
+    """A ConvergenceWarning that says who stopped, why, and what helps."""
+    if status != CONVERGED:
+        warnings.warn(
+            f"{name} ended before its goal ({status}): {advice}",
+            ConvergenceWarning,
+            stacklevel=stacklevel,
+        )
