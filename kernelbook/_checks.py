@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -33,6 +33,21 @@ def matrix(values: ArrayLike, name: str) -> FloatArray:
     return array
 
 
+def matrix_or_sparse(values: Any, name: str) -> Any:
+    """A finite matrix; one that is sparse stays so, in rows (CSR)."""
+    if not issparse(values):
+        return matrix(values, name)
+    if values.ndim != 2 or 0 in values.shape:
+        raise ValueError(
+            f"{name} must be two-dimensional and not empty, "
+            f"got shape {values.shape}"
+        )
+    rows = csr_array(values)
+    if rows.nnz:
+        rows.data = _finite(rows.data, name)
+    return rows
+
+
 def vector(
     values: ArrayLike, name: str, length: int | None = None
 ) -> FloatArray:
@@ -45,6 +60,21 @@ def vector(
         )
     if length is not None and len(array) != length:
         raise ValueError(f"{name} must have length {length}, got {len(array)}")
+    return array
+
+
+def one_or_more_columns(
+    values: ArrayLike, name: str, length: int
+) -> FloatArray:
+    """A finite array of shape (length,), or (length, Q) for Q outputs."""
+    if np.ndim(values) < 2:
+        return vector(values, name, length)
+    array = matrix(values, name)
+    if len(array) != length:
+        raise ValueError(
+            f"{name} must have one row per example, shape ({length}, Q), "
+            f"got {array.shape}"
+        )
     return array
 
 
@@ -118,7 +148,7 @@ def real(value: float, name: str) -> float:
         raise ValueError(
             f"{name} must be a number, got an array of shape {np.shape(value)}"
         )
-    if isinstance(value, NOT_REAL) or value is np.ma.masked:
+    if isinstance(value, (*NOT_REAL, np.ma.MaskedArray)):
         raise ValueError(f"{name} must be a real number, got {value!r}")
     try:
         number = float(value)
@@ -245,17 +275,17 @@ def every_class(
     values: ArrayLike, name: str, length: int, K: int | None = None
 ) -> IntArray:
     """Labels 0, ..., K-1 with none missing; K >= 2 is found if left out."""
-    array = vector(_coded(values, name, "classes"), name, length)
+    numbers = vector(_coded(values, name, "classes"), name, length)
     if K is None:
-        K = max(len(np.unique(array)), 2)
-    array = classes(array, name, K)
-    absent = np.setdiff1d(np.arange(K), array)
+        K = max(len(np.unique(numbers)), 2)
+    labels = classes(numbers, name, K)
+    absent = np.setdiff1d(np.arange(K), labels)
     if absent.size:
         raise ValueError(
             f"{name} must contain every class from 0 to {K - 1}, "
             f"got none of class {absent[0]}"
         )
-    return array
+    return labels
 
 
 def _coded(values: Any, name: str, coding: str) -> Any:

@@ -1,6 +1,7 @@
 """Gram matrices a tile at a time, and the squared distances inside them."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -8,6 +9,27 @@ from scipy.spatial.distance import cdist
 from kernelbook._checks import FloatArray
 
 Tile = Callable[[slice, slice], FloatArray]  # rows, columns → values
+
+
+class Prepared(tuple[Any, ...]):
+    """Several things that are known of the same inputs, cut together."""
+
+    __slots__ = ()
+
+
+def cut(X: Any, rows: slice) -> Any:
+    """Some of the inputs, or of what was prepared from them."""
+    if isinstance(X, Prepared):
+        return Prepared(cut(part, rows) for part in X)
+    return X[rows]
+
+
+def number_of(X: Any) -> int:
+    """How many inputs there are."""
+    if isinstance(X, Prepared):
+        return number_of(X[0])
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
 
 TILE = 192  # side of a tile: what a core works on stays in its cache
 FEW_COLUMNS = 8  # up to here differences are as fast as a matrix product

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, eigvalsh
-from scipy.linalg.lapack import dpotrf, dtrtrs
+from scipy.linalg.lapack import dpotrf, dpotri, dtrtrs
 
 from kernelbook._checks import FloatArray
 from kernelbook.exceptions import JitterWarning
@@ -48,6 +48,12 @@ class Factor:
         """C⁻¹B = U⁻¹(U⁻ᵀB)."""
         return self.backsolve(self.whiten(B))
 
+    def into_inverse(self) -> FloatArray:
+        """C⁻¹ below the diagonal, in the memory of U: the factor is gone."""
+        # LAPACK fills the upper triangle by columns: the lower one by rows.
+        C_inverse: FloatArray = dpotri(self.U, overwrite_c=1)[0].T
+        return C_inverse
+
     def log_determinant(self) -> float:
         """ln|C| = 2 Σ_n ln U_nn; the determinant itself would underflow."""
         return float(2 * np.log(self.U.diagonal()).sum())
@@ -78,7 +84,11 @@ class Factor:
 
 
 def factor(
-    C: FloatArray, name: str, overwrite: bool = False, eps: float = EPS
+    C: FloatArray,
+    name: str,
+    overwrite: bool = False,
+    eps: float = EPS,
+    report: bool = True,
 ) -> Factor:
     """Cholesky of a symmetric positive definite C.
 
@@ -87,7 +97,8 @@ def factor(
     If rounding alone makes C indefinite, a diagonal shift a little above the
     rounding error, 10 N eps mean(diag C), is added and reported by a
     JitterWarning.  A C that is indefinite beyond rounding raises.  ``eps`` is
-    the precision to which the entries of C are known.
+    the precision to which the entries of C are known; with ``report`` off the
+    jitter stands in the factor only.
     """
     # LAPACK wants columns; the rows of a symmetric C are its columns.
     A = (C if overwrite else C.copy()).T
@@ -108,12 +119,13 @@ def factor(
             f"would take {-lowest:.2g} on the diagonal, and rounding "
             f"explains {jitter:.1e}"
         )
-    warnings.warn(
-        f"{name} is positive definite only up to rounding: "
-        f"added {jitter:.1e} to its diagonal",
-        JitterWarning,
-        stacklevel=3,
-    )
+    if report:
+        warnings.warn(
+            f"{name} is positive definite only up to rounding: "
+            f"added {jitter:.1e} to its diagonal",
+            JitterWarning,
+            stacklevel=3,
+        )
     return Factor(_upper(U), len(U), jitter)
 
 

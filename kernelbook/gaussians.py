@@ -216,7 +216,7 @@ def finite_marginal(
            [2., 4.]]))
     """
     X = _checks.matrix(X, "X")
-    mean = _checks.vector(m(X), "m(X)", len(X))
+    mean = _checks.vector(m(X), "m(X)", len(X)).copy()  # it may be a part of X
     return Normal(*_parameters(mean, k(X), "m(X)", "k(X)"))
 
 
@@ -224,7 +224,7 @@ def sample(
     mean: ArrayLike,
     cov: ArrayLike,
     size: int,
-    rng: np.random.Generator,
+    rng: int | np.random.Generator,
     jitter: float = 0.0,
 ) -> FloatArray:
     """Independent draws from N(mean, cov), one per row.
@@ -237,7 +237,7 @@ def sample(
     mean : (D,)
     cov : (D, D)
     size : number of draws
-    rng : NumPy generator
+    rng : seed or NumPy generator
     jitter : number >= 0 that is added to the diagonal of cov.  If it is too
         small for a Cholesky factorisation, what was needed is added and
         reported by a JitterWarning.
@@ -258,10 +258,15 @@ def sample(
     array([[10.13, 20.06],
            [10.64, 20.62]])
     """
+    eps = _checks.precision(cov)
     mean, cov = _parameters(mean, cov, "mean", "cov")
     size = _checks.count(size, "size")
     jitter = _checks.non_negative(jitter, "jitter")
-    factor = _linalg.factor(_linalg.add_to_diagonal(cov, jitter), "cov")
+    rng = _checks.generator(rng)
+    if jitter == 0 and not cov.any():
+        return np.tile(mean, (size, 1))  # no variance, and nothing to factor
+    C = _linalg.add_to_diagonal(cov, jitter)
+    factor = _linalg.factor(C, "cov", overwrite=True, eps=eps)
     z = rng.standard_normal((size, len(mean)))
     return mean + z @ factor.U
 

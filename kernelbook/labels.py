@@ -53,7 +53,7 @@ class Coding:
     def signs(self, y: ArrayLike) -> FloatArray:
         """(N,) labels of two classes as -1 and +1."""
         self._require_two()
-        return 2.0 * self.classes(y) - 1.0
+        return np.where(self.classes(y) == 1, 1.0, -1.0)
 
     def from_classes(self, t: ArrayLike) -> NDArray[Any]:
         """The labels of the data, from whole numbers 0 to K-1."""

@@ -1,332 +1,36 @@
 """Learning the kernel: the marginal likelihood, its gradient, its maximum.
 
-A *hyperparameter* is a positive number inside a kernel, named by what one
-would type to read it: ``k1.gamma`` is the number ``k.k1.gamma``, and
-``theta[2]`` is ``k.theta[2]``.  One that is zero is switched off and stays
-off.  All derivatives are by logarithms, p ∂/∂p, so that they have the units of
-the function whatever the units of p.
+The equations are those of chapter 9.  Hyperparameters are numbers inside a
+kernel, named as ``k.parameters()`` names them.  All derivatives are by
+logarithms, p ∂/∂p, so that they have the units of the function whatever the
+units of p.
 """
 
-import sys
-import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg.lapack import dpotri
-from scipy.optimize import minimize
-from scipy.spatial.distance import cdist
 
-from kernelbook import _checks, gp, kernels
+from kernelbook import _checks, gp
+from kernelbook._ascent import Ascent, Climb
 from kernelbook._checks import FloatArray
-from kernelbook._gram import squared_distances
-from kernelbook.exceptions import JitterWarning
-from kernelbook.kernels import Kernel
+from kernelbook._gram import cut
+from kernelbook._progress import Progress, warn_unless_converged
+from kernelbook.kernels import Kernel, terms
 
-Derivatives = tuple[FloatArray, dict[str, FloatArray]]  # K, {p: ∂K/∂ln p}
+__all__ = [
+    "Climb",
+    "Evidence",
+    "Learned",
+    "component",
+    "evidence",
+    "learn",
+    "log_pseudo_likelihood",
+]
 
-PATIENCE = 10.0  # seconds of computing before learn reports its progress
-RANGE = 1e6  # how far, as a factor, learn goes from the values given
 ROWS, COLUMNS = 96, 128  # of a tile of derivatives
-FIXED = {"nu"}  # numbers in a kernel that are no continuous parameters
-
-
-@dataclass(frozen=True)
-class ARDGaussian(kernels.Stationary):
-    """Gaussian kernel with a width of its own for every input dimension.
-
-    k(x, x') = exp{-Σ_d gamma_d (x_d - x'_d)²}; gamma_d = 0 ignores input d.
-
-    Parameters
-    ----------
-    gamma : (γ₁, ..., γ_D), all >= 0
-
-    Examples
-    --------
-    >>> k = ARDGaussian(gamma=(0.5, 0.0))
-    >>> k([[0.0, 0.0]], [[1.0, 0.0], [0.0, 9.0]]).round(3)
-    array([[0.607, 1.   ]])
-    """
-
-    gamma: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        gamma = _checks.vector(self.gamma, "gamma")
-        for d, value in enumerate(gamma):
-            _checks.non_negative(float(value), f"gamma[{d}]")
-        object.__setattr__(self, "gamma", tuple(gamma.tolist()))
-
-    def _inputs(self, X: Any, Z: Any) -> tuple[Any, Any]:
-        X, Z = super()._inputs(X, Z)
-        if X.shape[1] != len(self.gamma):
-            raise ValueError(
-                f"X must have {len(self.gamma)} columns, one for each gamma, "
-                f"got shape {X.shape}"
-            )
-        return X, Z
-
-    def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        root = np.sqrt(self.gamma)
-        K = squared_distances(X * root, Z * root, -1.0)
-        return np.exp(K, out=K)
-
-
-# ------------------------------------------------ hyperparameters of a kernel
-
-
-def parameters(k: Kernel) -> dict[str, float]:
-    """The positive hyperparameters of a kernel, by name.
-
-    Parameters
-    ----------
-    k : kernel, however composed
-
-    Returns
-    -------
-    values : name → value, in the order in which the kernel is written
-
-    Examples
-    --------
-    >>> k = 2.0 * kernels.Gaussian(gamma=0.5) + kernels.Constant(3.0)
-    >>> parameters(k)
-    {'k1.c': 2.0, 'k1.k1.gamma': 0.5, 'k2.c': 3.0}
-    """
-    return {name: value for name, value in _numbers(k) if value > 0}
-
-
-def with_parameters(k: Kernel, values: Mapping[str, float]) -> Kernel:
-    """The same kernel with other hyperparameters.
-
-    Parameters
-    ----------
-    k : kernel
-    values : name → new value; what is not named stays as it is
-
-    Raises
-    ------
-    ValueError
-        If the kernel has no hyperparameter of that name.
-
-    Examples
-    --------
-    >>> k = 2.0 * kernels.Gaussian(gamma=0.5) + kernels.Constant(3.0)
-    >>> with_parameters(k, {"k1.k1.gamma": 8.0})
-    2.0 * Gaussian(gamma=8.0) + Constant(c=3.0)
-    """
-    known = dict(_numbers(k))
-    for name in values:
-        if name not in known:
-            raise ValueError(
-                f"values must name hyperparameters of {k}, which are "
-                f"{', '.join(known) or 'none'}; got {name!r}"
-            )
-    return _rebuilt(k, values, "")
-
-
-def derivatives(k: Kernel, X: ArrayLike, Z: ArrayLike) -> Derivatives:
-    """Kernel values and their derivatives by ln p, for every hyperparameter.
-
-    ∂k/∂ln p = p ∂k/∂p.
-
-    Parameters
-    ----------
-    k : kernel whose parts are all in the table ``DERIVATIVES``
-    X, Z : (N, D) and (N*, D) inputs
-
-    Returns
-    -------
-    K, dK : (N, N*) values, and name → (N, N*) derivatives
-
-    Raises
-    ------
-    ValueError
-        If the derivatives of a kernel in it are not known.
-
-    Examples
-    --------
-    >>> K, dK = derivatives(2.0 * kernels.Gaussian(0.5), [[0.0]], [[1.0]])
-    >>> K.round(3), {name: d.round(3) for name, d in dK.items()}
-    (array([[1.213]]), {'c': array([[1.213]]), 'k1.gamma': array([[-0.607]])})
-    """
-    if not isinstance(k, Kernel):
-        raise ValueError(f"k must be a Kernel, got {type(k).__name__}")
-    return _derivatives(k, *k._inputs(X, Z))
-
-
-def _derivatives(k: Kernel, X: Any, Z: Any) -> Derivatives:
-    """The same for inputs that have been checked."""
-    if type(k) not in DERIVATIVES:
-        raise ValueError(
-            f"k must be made of kernels in learning.DERIVATIVES, got {k!r}"
-        )
-    return DERIVATIVES[type(k)](k, X, Z)
-
-
-# ------------------------- derivatives: the rules of chapter 6, then kernels
-
-
-def _scaled(k: kernels.Scaled, X: Any, Z: Any) -> Derivatives:
-    """By c: c k₁ itself; by p in k₁: c ∂k₁."""
-    K1, dK1 = _derivatives(k.k1, X, Z)
-    K = k.c * K1
-    return K, {"c": K} | _inside("k1", dK1, np.array(k.c))
-
-
-def _sum(k: kernels.Sum, X: Any, Z: Any) -> Derivatives:
-    """The sum rule: ∂(k₁ + k₂) is ∂k₁ or ∂k₂, wherever p is."""
-    K1, dK1 = _derivatives(k.k1, X, Z)
-    K2, dK2 = _derivatives(k.k2, X, Z)
-    return K1 + K2, _inside("k1", dK1) | _inside("k2", dK2)
-
-
-def _product(k: kernels.Product, X: Any, Z: Any) -> Derivatives:
-    """The product rule: (∂k₁) k₂ or k₁ (∂k₂), wherever p is."""
-    K1, dK1 = _derivatives(k.k1, X, Z)
-    K2, dK2 = _derivatives(k.k2, X, Z)
-    return K1 * K2, _inside("k1", dK1, K2) | _inside("k2", dK2, K1)
-
-
-def _exponential(k: kernels.Exponential, X: Any, Z: Any) -> Derivatives:
-    """The chain rule: ∂ exp(k₁) = exp(k₁) ∂k₁."""
-    K1, dK1 = _derivatives(k.k1, X, Z)
-    K = np.exp(K1)
-    return K, _inside("k1", dK1, K)
-
-
-def _conjugate(k: kernels.Conjugate, X: Any, Z: Any) -> Derivatives:
-    """The factors stay outside: f(x) (∂k₁) f(x')."""
-    K1, dK1 = _derivatives(k.k1, X, Z)
-    ff = np.outer(k._values(X), k._values(Z))
-    return K1 * ff, _inside("k1", dK1, ff)
-
-
-def _polynomial_of(k: kernels.PolynomialOf, X: Any, Z: Any) -> Derivatives:
-    """By c_j: c_j k₁ʲ; by p in k₁: q'(k₁) ∂k₁."""
-    K1, dK1 = _derivatives(k.k1, X, Z)
-    terms = [c * K1**j for j, c in enumerate(k.coefficients)]
-    slope = np.zeros_like(K1)
-    for j, c in enumerate(k.coefficients[1:], start=1):
-        slope += j * c * K1 ** (j - 1)
-    K: FloatArray = np.sum(terms, axis=0)
-    return K, _listed("coefficients", terms) | _inside("k1", dK1, slope)
-
-
-def _nothing(k: Kernel, X: FloatArray, Z: FloatArray) -> Derivatives:
-    """No hyperparameter, no derivative."""
-    return k._evaluate(X, Z), {}
-
-
-def _constant(
-    k: kernels.Constant, X: FloatArray, Z: FloatArray
-) -> Derivatives:
-    """By c: c ∂c/∂c = c."""
-    K = k._evaluate(X, Z)
-    return K, {"c": K}
-
-
-def _polynomial(
-    k: kernels.Polynomial, X: FloatArray, Z: FloatArray
-) -> Derivatives:
-    """By c: c degree (xᵀx' + c)^(degree - 1)."""
-    S = X @ Z.T + k.c
-    return S**k.degree, {"c": k.c * k.degree * S ** (k.degree - 1)}
-
-
-def _gaussian(
-    k: kernels.Gaussian, X: FloatArray, Z: FloatArray
-) -> Derivatives:
-    """By gamma: -gamma r² k = k ln k."""
-    log_K = squared_distances(X, Z, -k.gamma)
-    K = np.exp(log_K)
-    log_K *= K
-    return K, {"gamma": log_K}
-
-
-def _ard_gaussian(k: ARDGaussian, X: FloatArray, Z: FloatArray) -> Derivatives:
-    """By gamma_d: -gamma_d (x_d - x'_d)² k."""
-    K = k._evaluate(X, Z)
-    columns = zip(k.gamma, X.T, Z.T, strict=True)
-    terms = [-g * np.subtract.outer(x, z) ** 2 * K for g, x, z in columns]
-    return K, _listed("gamma", terms)
-
-
-def _matern(k: kernels.Matern, X: FloatArray, Z: FloatArray) -> Derivatives:
-    """By length: s e⁻ˢ, s² e⁻ˢ or s² (1 + s) e⁻ˢ / 3, which is -s ∂k/∂s."""
-    s = np.sqrt(2 * k.nu) / k.length * cdist(X, Z)
-    factor = {0.5: s, 1.5: s**2, 2.5: s**2 * (1 + s) / 3}[k.nu]
-    return k._evaluate(X, Z), {"length": factor * np.exp(-s)}
-
-
-def _rational_quadratic(
-    k: kernels.RationalQuadratic, X: FloatArray, Z: FloatArray
-) -> Derivatives:
-    """With u = r²/(2 alpha length²) and k = (1 + u)^-alpha:
-
-    by alpha: alpha {u/(1 + u) - ln(1 + u)} k; by length: 2 alpha u/(1 + u) k.
-    """
-    u = squared_distances(X, Z, 1 / (2 * k.alpha * k.length**2))
-    log, part = np.log1p(u), u / (1 + u)
-    K = np.exp(-k.alpha * log)
-    by_alpha = k.alpha * (part - log) * K
-    return K, {"alpha": by_alpha, "length": 2 * k.alpha * part * K}
-
-
-def _periodic(
-    k: kernels.Periodic, X: FloatArray, Z: FloatArray
-) -> Derivatives:
-    """With s_d = 2π(x_d - x'_d)/period, ln k = -Σ_d (1 - cos s_d) / length²:
-
-    by period: Σ_d s_d sin(s_d) k / length²; by length: -2 k ln k.
-    """
-    log_K, turn = np.zeros((2, len(X), len(Z)))
-    for x, z in zip(X.T, Z.T, strict=True):
-        s = 2 * np.pi / k.period * np.subtract.outer(x, z)
-        log_K += (np.cos(s) - 1) / k.length**2
-        turn += s * np.sin(s) / k.length**2
-    K = np.exp(log_K)
-    return K, {"period": turn * K, "length": -2 * K * log_K}
-
-
-def _exponential_quadratic(
-    k: gp.ExponentialQuadratic, X: FloatArray, Z: FloatArray
-) -> Derivatives:
-    """By θ₀, θ₂, θ₃ the terms of (24); by θ₁ the first times -½θ₁ r²."""
-    E, dE = _gaussian(kernels.Gaussian(k.theta[1] / 2), X, Z)
-    E *= k.theta[0]
-    by_theta1 = dE["gamma"]
-    by_theta1 *= k.theta[0]
-    constant = np.full_like(E, k.theta[2])
-    line = (k.theta[3] * X) @ Z.T
-    terms = [E, by_theta1, constant, line]
-    K = E + line
-    K += constant
-    return K, _listed("theta", terms)
-
-
-DERIVATIVES: dict[type[Kernel], Callable[[Any, Any, Any], Derivatives]] = {
-    kernels.Scaled: _scaled,
-    kernels.Sum: _sum,
-    kernels.Product: _product,
-    kernels.Exponential: _exponential,
-    kernels.Conjugate: _conjugate,
-    kernels.PolynomialOf: _polynomial_of,
-    kernels.Linear: _nothing,
-    kernels.QuadraticForm: _nothing,
-    kernels.Constant: _constant,
-    kernels.Polynomial: _polynomial,
-    kernels.Gaussian: _gaussian,
-    kernels.Matern: _matern,
-    kernels.RationalQuadratic: _rational_quadratic,
-    kernels.Periodic: _periodic,
-    gp.ExponentialQuadratic: _exponential_quadratic,
-    ARDGaussian: _ard_gaussian,
-}
-
-
-# ----------------------------------------------------- the marginal likelihood
 
 
 class Evidence(NamedTuple):
@@ -340,22 +44,26 @@ class Evidence(NamedTuple):
     gradient: dict[str, float]
 
 
-def evidence(k: Kernel, X: ArrayLike, t: ArrayLike, beta: float) -> Evidence:
+def evidence(
+    k: Kernel,
+    X: Any,
+    t: ArrayLike,
+    beta: Any,
+    mean: gp.Mean = 0.0,
+    *,
+    report_jitter: bool = True,
+) -> Evidence:
     """Log marginal likelihood of the targets, with its gradient in ln θ.
 
     ln p(t) = -½ tᵀC⁻¹t - ½ ln|C| - ½ N ln 2π,  C = K + β⁻¹I,
     ∂ ln p(t) / ∂ ln p = ½ Σ_nm W_nm ∂C_nm/∂ln p,  W = aaᵀ - C⁻¹,  a = C⁻¹t.
 
-    C⁻¹ takes the place of the Cholesky factor, and the derivatives are made
-    a tile at a time, below the diagonal: memory N², not N² times the
-    number of hyperparameters.
+    The derivatives are made a tile at a time, on and below the diagonal:
+    memory N², not N² times the number of hyperparameters.
 
     Parameters
     ----------
-    k : kernel with known :func:`derivatives`
-    X : (N, D) training inputs as rows
-    t : (N,) targets
-    beta : noise precision β > 0
+    k, X, t, beta, mean, report_jitter : as ``gp.fit``
 
     Returns
     -------
@@ -364,28 +72,27 @@ def evidence(k: Kernel, X: ArrayLike, t: ArrayLike, beta: float) -> Evidence:
     Raises
     ------
     ValueError
-        As ``gp.fit`` and :func:`derivatives`.
+        As ``gp.fit``.
 
     Examples
     --------
+    >>> from kernelbook.kernels import Gaussian
     >>> X, t = [[0.0], [1.0]], [1.0, 2.0]
-    >>> value, gradient = evidence(kernels.Gaussian(0.5), X, t, beta=10.0)
+    >>> value, gradient = evidence(Gaussian(0.5), X, t, beta=10.0)
     >>> round(value, 3), {name: round(g, 3) for name, g in gradient.items()}
     (-3.577, {'gamma': -0.141, 'beta': -0.049})
     """
-    model = gp.fit(k, X, t, beta)
+    model = gp.fit(k, X, t, beta, mean, report_jitter=report_jitter)
     value = gp.log_marginal_likelihood(model)
-    gradient = dict.fromkeys(parameters(k), 0.0)
-    # From here on model.factor is spoilt: its memory holds C⁻¹, by columns
-    # above the diagonal, which is by rows below it.
-    C_inverse = dpotri(model.factor.U, overwrite_c=1)[0].T
-    for rows, columns in _tiles(len(model.X)):
-        W = _half_weights(model.a, C_inverse, rows, columns)
-        _, dK = _derivatives(k, model.X[rows], model.X[columns])
+    W = _Weights.of(model)  # it takes the factor's memory: model is used up
+    P = k.prepare(model.X)
+    gradient = dict.fromkeys(k.parameters(), 0.0)
+    for rows, columns in _tiles(model.X):
+        _, dK = k.differentiate(cut(P, rows), cut(P, columns))
+        half = W.lower_half(rows, columns)
         for name in gradient:
-            gradient[name] += float(np.vdot(W, dK[name]))
-    trace = model.a @ model.a - C_inverse.diagonal().sum()
-    gradient["beta"] = float(-trace / (2 * model.beta))
+            gradient[name] += float(np.vdot(half, _derivative(k, dK, name)))
+    gradient["beta"] = float(np.sum(-W.diagonal() / model.beta)) / 2
     return Evidence(value, gradient)
 
 
@@ -400,17 +107,18 @@ def log_pseudo_likelihood(model: gp.GP) -> float:
 
     Examples
     --------
+    >>> from kernelbook.kernels import Gaussian
     >>> X, t = [[0.0], [1.0]], [1.0, 2.0]
-    >>> model = gp.fit(kernels.Gaussian(0.5), X, t, beta=10.0)
+    >>> model = gp.fit(Gaussian(0.5), X, t, beta=10.0)
     >>> round(log_pseudo_likelihood(model), 3)
     -2.948
     """
     m, _, variance = gp.loo(model)
-    squares = (model.t - m) ** 2 / variance
+    squares = (model.t - m).T ** 2 / variance
     return float(-np.sum(squares + np.log(2 * np.pi * variance)) / 2)
 
 
-def component(model: gp.GP, k1: Kernel, Z: ArrayLike) -> gp.Prediction:
+def component(model: gp.GP, k1: Kernel, Z: Any) -> gp.Prediction:
     """Posterior of one term of a sum of processes, k = k₁ + k₂ + ...
 
     m₁(x) = k₁(x)ᵀ C_N⁻¹ t,  σ₁²(x) = k₁(x, x) - k₁(x)ᵀ C_N⁻¹ k₁(x).
@@ -423,39 +131,30 @@ def component(model: gp.GP, k1: Kernel, Z: ArrayLike) -> gp.Prediction:
 
     Returns
     -------
-    prediction : Prediction, of the term alone
+    prediction : Prediction, of the term alone, without the prior mean
+
+    Raises
+    ------
+    ValueError
+        If k1 is no term of the model's kernel.
 
     Examples
     --------
-    >>> level, bump = kernels.Constant(1.0), kernels.Gaussian(0.5)
+    >>> from kernelbook.kernels import Constant, Gaussian
+    >>> level, bump = Constant(1.0), Gaussian(0.5)
     >>> model = gp.fit(level + bump, [[0.0], [9.0]], [1.0, 2.0], beta=10.0)
     >>> component(model, level, [[5.0]]).mean.round(3)
     array([0.968])
     """
-    if not isinstance(k1, Kernel):
-        raise ValueError(f"k1 must be a Kernel, got {type(k1).__name__}")
-    return gp.predict(replace(model, k=k1), Z)
+    if k1 not in (model.k, *terms(model.k)):
+        shown = " and ".join(map(str, terms(model.k)))
+        raise ValueError(f"k1 must be one of the terms {shown}, got {k1}")
+    Z = model.k.inputs(model.X, Z)[1]
+    m, latent = gp.posterior(model, k1, Z, with_mean=k1 == model.k)
+    return gp.Prediction(m, latent, latent + np.mean(1 / model.beta))
 
 
 # --------------------------------------------------------------- its maximum
-
-
-@dataclass(frozen=True)
-class Try:
-    """One ascent of the marginal likelihood.
-
-    From the hyperparameters and ``beta`` in ``start`` to those in ``end``,
-    where the log marginal likelihood is ``value``, in so many ``evaluations``
-    of value and gradient.  ``converged`` says whether the gradient has
-    vanished; ``edge`` names what ended at the edge of the allowed range.
-    """
-
-    start: dict[str, float]
-    end: dict[str, float]
-    value: float
-    evaluations: int
-    converged: bool
-    edge: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -463,48 +162,55 @@ class Learned:
     """The best kernel found, and everything that was tried.
 
     ``k`` and ``beta`` are those of the best try, ``value`` is its log marginal
-    likelihood; ``tries`` has one :class:`Try` for every start, in order.
+    likelihood, ``status`` "converged" or why it ended before; ``tries`` has
+    one :class:`Climb` for every start, in order.
     """
 
     k: Kernel
-    beta: float
+    beta: Any
     value: float
-    tries: tuple[Try, ...] = field(repr=False)
+    status: str
+    tries: tuple[Climb, ...] = field(repr=False)
 
 
 def learn(
     k: Kernel,
-    X: ArrayLike,
+    X: Any,
     t: ArrayLike,
-    beta: float,
+    beta: Any,
+    mean: gp.Mean = 0.0,
     *,
     hold: Sequence[str] = (),
     restarts: int = 0,
     reach: float = 10.0,
-    seed: int = 0,
+    rng: int | np.random.Generator = 0,
     evaluations: int = 200,
+    progress: bool = True,
 ) -> Learned:
     """Hyperparameters and noise of greatest marginal likelihood.
 
     Maximises ln p(t) over the logarithms by L-BFGS-B, from the values given
     and from others: each restart multiplies every value by a random factor
-    between 1/reach and reach.  No value goes further than a factor of
-    ``RANGE`` from the one given.
+    between 1/reach and reach.  No value goes further than a factor of a
+    million from the one given.
 
     Parameters
     ----------
     k : kernel; its hyperparameters are the first start
-    X, t : (N, D) inputs, (N,) targets
-    beta : noise precision, first start
+    X, t : inputs and targets, as in ``gp.fit``
+    beta : noise precision, first start; one for each target is not learned
+    mean : prior mean, as in ``gp.fit``
     hold : names, or ends of names, that keep their values; ``"beta"`` too
     restarts : number of further starts
     reach : how far they go
-    seed : seed of their factors
+    rng : seed of their factors, or NumPy generator
     evaluations : where to stop a start, once its line search is done
+    progress : report to stderr when it takes longer than 5 seconds
 
     Returns
     -------
-    learned : Learned, the best and all it tried
+    learned : Learned, the best and all it tried; a ConvergenceWarning says
+        if the best is no maximum yet
 
     Raises
     ------
@@ -513,106 +219,46 @@ def learn(
 
     Examples
     --------
+    >>> from kernelbook.kernels import Gaussian
     >>> X, t = [[0.0], [1.0], [2.0], [3.0]], [0.1, 0.9, 0.8, 0.2]
-    >>> learned = learn(kernels.Gaussian(0.5), X, t, beta=10.0, restarts=2)
+    >>> learned = learn(Gaussian(0.5), X, t, beta=10.0, restarts=2)
     >>> round(learned.k.gamma, 3), round(learned.value, 3)
     (0.204, -2.624)
-    >>> len(learned.tries)
-    3
+    >>> len(learned.tries), learned.status
+    (3, 'converged')
     """
-    given = parameters(k) | {"beta": _checks.positive(beta, "beta")}
+    given = _given(k, beta)
     names = _free(given, hold)
-    first = np.log([given[name] for name in names])
-    restarts = _checks.count(restarts, "restarts", least=0)
+    shifts = _shifts(restarts, len(names), reach, rng)
     evaluations = _checks.count(evaluations, "evaluations")
-    reach = _checks.positive(reach, "reach")
-    if reach < 1:
-        raise ValueError(f"reach must be >= 1, got {reach}")
-    rng = np.random.default_rng(seed)
-    shifts = rng.uniform(-1, 1, (restarts, len(names))) * np.log(reach)
-    ascent = _Ascent(k, X, t, given, names, _Progress(restarts + 1))
-    tries = tuple(
-        ascent.climb(first + shift, evaluations)
-        for shift in [np.zeros(len(names)), *shifts]
-    )
+
+    def model(values: Mapping[str, float]) -> tuple[Kernel, Any]:
+        inside = {name: v for name, v in values.items() if name != "beta"}
+        return k.with_parameters(inside), values.get("beta", beta)
+
+    def value_and_slope(values: Mapping[str, float]) -> Evidence:
+        new_k, new_beta = model(values)
+        return evidence(new_k, X, t, new_beta, mean, report_jitter=False)
+
+    ascent = Ascent(value_and_slope, given, names, Progress("learn", progress))
+    tries = tuple(ascent.climb(shift, evaluations) for shift in shifts)
     best = max(tries, key=lambda one: one.value)
-    return Learned(*_model(k, best.end), best.value, tries)
+    warn_unless_converged(
+        best.status,
+        "learn",
+        f"{best.evaluations} evaluations reached {best.value:.6g}; try more "
+        "evaluations or restarts, or other values to start from",
+    )
+    return Learned(*model(best.end), best.value, best.status, tries)
 
 
-@dataclass
-class _Progress:
-    """Says on stderr how far learn is, once it has taken long."""
-
-    starts: int
-    start: int = 0
-    evaluations: int = 0
-    best: float = -np.inf
-    shown: float = field(default_factory=lambda: time.process_time())
-
-    def __call__(self, value: float) -> None:
-        self.evaluations += 1
-        self.best = max(self.best, value)
-        if time.process_time() - self.shown > PATIENCE:
-            self.shown = time.process_time()
-            print(
-                f"learn: start {self.start} of {self.starts}, "
-                f"{self.evaluations} evaluations, best {self.best:.2f}",
-                file=sys.stderr,
-            )
-
-
-@dataclass(frozen=True)
-class _Ascent:
-    """The marginal likelihood as a function of some logarithms."""
-
-    k: Kernel
-    X: ArrayLike
-    t: ArrayLike
-    given: dict[str, float]
-    names: list[str]
-    progress: _Progress
-
-    def values(self, log_theta: FloatArray) -> dict[str, float]:
-        new = np.exp(log_theta).tolist()
-        return self.given | dict(zip(self.names, new, strict=True))
-
-    def minus_evidence(
-        self, log_theta: FloatArray
-    ) -> tuple[float, FloatArray]:
-        k, beta = _model(self.k, self.values(log_theta))
-        value, gradient = evidence(k, self.X, self.t, beta)
-        self.progress(value)
-        return -value, -np.array([gradient[name] for name in self.names])
-
-    def climb(self, start: FloatArray, evaluations: int) -> Try:
-        self.progress.start += 1
-        middle = np.log([self.given[name] for name in self.names])
-        low, high = middle - np.log(RANGE), middle + np.log(RANGE)
-        with warnings.catch_warnings():  # of jitter at a passing value
-            warnings.simplefilter("ignore", JitterWarning)
-            result = minimize(
-                self.minus_evidence,
-                start.clip(low, high),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=np.transpose([low, high]),
-                options={"maxfun": evaluations, "maxiter": evaluations},
-            )
-        at_edge = (result.x <= low) | (result.x >= high)
-        return Try(
-            start=self.values(start.clip(low, high)),
-            end=self.values(result.x),
-            value=-float(result.fun),
-            evaluations=int(result.nfev),
-            converged=bool(result.success),
-            edge=tuple(np.array(self.names)[at_edge].tolist()),
-        )
-
-
-def _model(k: Kernel, values: Mapping[str, float]) -> tuple[Kernel, float]:
-    """Kernel and noise precision with these values."""
-    inside = {name: v for name, v in values.items() if name != "beta"}
-    return with_parameters(k, inside), values["beta"]
+def _given(k: Kernel, beta: Any) -> dict[str, float]:
+    """All numbers that might be learned, with the values given."""
+    if not isinstance(k, Kernel):
+        raise ValueError(f"k must be a Kernel, got {type(k).__name__}")
+    if np.ndim(beta) > 0:
+        return k.parameters()
+    return k.parameters() | {"beta": _checks.positive(beta, "beta")}
 
 
 def _free(given: Mapping[str, float], hold: Sequence[str]) -> list[str]:
@@ -628,71 +274,92 @@ def _free(given: Mapping[str, float], hold: Sequence[str]) -> list[str]:
         held |= found
     free = [name for name in given if name not in held]
     if not free:
-        raise ValueError(f"hold must leave something to learn, got {hold}")
+        raise ValueError(
+            f"hold must leave something to learn of "
+            f"{', '.join(given) or 'a kernel without hyperparameters'}, "
+            f"got {hold}"
+        )
     return free
 
 
-def _tiles(N: int) -> Iterator[tuple[slice, slice]]:
-    """Some rows and columns at a time, up to the diagonal."""
-    for start in range(0, N, ROWS):
-        stop = min(start + ROWS, N)
+def _shifts(
+    restarts: int, names: int, reach: float, rng: int | np.random.Generator
+) -> FloatArray:
+    """Logarithms of the factors of each start; the first changes nothing."""
+    restarts = _checks.count(restarts, "restarts", least=0)
+    reach = _checks.positive(reach, "reach")
+    if reach < 1:
+        raise ValueError(f"reach must be >= 1, got {reach}")
+    rng = _checks.generator(rng)
+    shifts = rng.uniform(-1, 1, (restarts, names)) * np.log(reach)
+    return np.vstack([np.zeros(names), shifts])
+
+
+# ------------------------------------------------------ parts of the gradient
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """W = BBᵀ - Q C⁻¹, of which only tiles are ever made.
+
+    B holds the coefficients a of the Q outputs.  A trend adds the columns
+    √Q G, because P = C⁻¹ - GGᵀ takes the place of C⁻¹.
+    """
+
+    B: FloatArray
+    Q: int
+    C_inverse: FloatArray
+
+    @classmethod
+    def of(cls, model: gp.GP) -> "_Weights":
+        """From a fitted process, whose factor is turned into C⁻¹."""
+        Q = gp.outputs(model)
+        B = model.a.reshape(len(model.a), Q)
+        if model.weights is not None:
+            G = model.weights.correction(model.factor)
+            B = np.hstack([B, np.sqrt(Q) * G])
+        return cls(B, Q, model.factor.into_inverse())
+
+    def lower_half(self, rows: slice, columns: slice) -> FloatArray:
+        """W below the diagonal, ½W on it, zero above.
+
+        Against a symmetric ∂C it sums to ½ tr(W ∂C).
+        """
+        W: FloatArray = self.B[rows] @ self.B[columns].T
+        C_inverse = self.C_inverse[rows, columns]
+        W -= C_inverse if self.Q == 1 else self.Q * C_inverse
+        if columns.stop > rows.start:
+            n, m = np.ogrid[rows, columns]
+            W *= ((m <= n) + (m < n).astype(float)) / 2
+        return W
+
+    def diagonal(self) -> FloatArray:
+        """The entries W_nn."""
+        squares: FloatArray = np.einsum("nm,nm->n", self.B, self.B)
+        return squares - self.Q * self.C_inverse.diagonal()
+
+
+def _tiles(X: Any) -> Iterator[tuple[slice, slice]]:
+    """Some rows and columns at a time, up to the diagonal.
+
+    Objects are taken apart once, so they are not cut into tiles.
+    """
+    if not isinstance(X, np.ndarray):
+        N = X.shape[0] if hasattr(X, "shape") else len(X)
+        yield slice(0, N), slice(0, N)
+        return
+    for start in range(0, len(X), ROWS):
+        stop = min(start + ROWS, len(X))
         for first in range(0, stop, COLUMNS):
             yield slice(start, stop), slice(first, min(first + COLUMNS, stop))
 
 
-def _half_weights(
-    a: FloatArray, C_inverse: FloatArray, rows: slice, columns: slice
+def _derivative(
+    k: Kernel, dK: Mapping[str, FloatArray], name: str
 ) -> FloatArray:
-    """W = aaᵀ - C⁻¹ below the diagonal, ½W on it, zero above.
-
-    Against a symmetric ∂C it sums to ½ tr(W ∂C).
-    """
-    W = np.multiply.outer(a[rows], a[columns])
-    W -= C_inverse[rows, columns]
-    if columns.stop > rows.start:
-        n, m = np.ogrid[rows, columns]
-        W *= ((m <= n) + (m < n).astype(float)) / 2
-    return W
-
-
-def _inside(
-    part: str, dK: dict[str, FloatArray], factor: FloatArray | None = None
-) -> dict[str, FloatArray]:
-    """Derivatives inside a part of a kernel, times what stands outside it."""
-    if factor is not None:
-        dK = {name: factor * d for name, d in dK.items()}
-    return {f"{part}.{name}": d for name, d in dK.items()}
-
-
-def _listed(name: str, terms: list[FloatArray]) -> dict[str, FloatArray]:
-    return {f"{name}[{i}]": term for i, term in enumerate(terms)}
-
-
-def _numbers(k: Kernel, path: str = "") -> Iterator[tuple[str, float]]:
-    """Every continuous number in a kernel, with its name."""
-    if not isinstance(k, Kernel):
-        raise ValueError(f"k must be a Kernel, got {type(k).__name__}")
-    for name, value in vars(k).items():
-        if isinstance(value, Kernel):
-            yield from _numbers(value, f"{path}{name}.")
-        elif isinstance(value, float) and name not in FIXED:
-            yield f"{path}{name}", value
-        elif isinstance(value, tuple) and isinstance(value[0], float):
-            for i, entry in enumerate(value):
-                yield f"{path}{name}[{i}]", entry
-
-
-def _rebuilt(k: Kernel, values: Mapping[str, float], path: str) -> Kernel:
-    """The kernel with the numbers below ``path`` replaced."""
-    changes: dict[str, Any] = {}
-    for name, value in vars(k).items():
-        here = f"{path}{name}"
-        if isinstance(value, Kernel):
-            changes[name] = _rebuilt(value, values, f"{here}.")
-        elif isinstance(value, tuple):
-            changes[name] = tuple(
-                values.get(f"{here}[{i}]", v) for i, v in enumerate(value)
-            )
-        else:
-            changes[name] = values.get(here, value)
-    return type(k)(**changes)
+    if name not in dK:
+        raise ValueError(
+            f"k must differentiate by all its hyperparameters, but {k} gives "
+            f"no derivative by {name!r}"
+        )
+    return dK[name]

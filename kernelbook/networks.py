@@ -1,22 +1,20 @@
-"""Neural networks with random weights, and the kernels they tend to.
+"""Neural networks with random weights, and units that mix activations.
 
 The equations are those of chapter 10; (30) to (33) are the notes'.  A hidden
 unit computes φ(wᵀx + b), with independent weights w_d ~ N(0, ``weight``) and
-a bias b ~ N(0, ``bias``).
+a bias b ~ N(0, ``bias``).  The kernels that wide networks tend to are
+``kernels.ArcCosine`` and ``kernels.ArcSine``.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
-from scipy.special import expit, ndtr
+from scipy.special import ndtr
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
-from kernelbook.kernels import Kernel, _fix
+from kernelbook.kernels.wide_networks import with_variances
 
 Activation = Callable[[FloatArray], FloatArray]
 
@@ -60,121 +58,7 @@ def gelu(z: ArrayLike) -> FloatArray:
     return smooth
 
 
-def sigmoid(z: ArrayLike) -> FloatArray:
-    """Logistic sigmoid: 1 / (1 + e⁻ᶻ).
-
-    Examples
-    --------
-    >>> sigmoid([-1.0, 0.0, 2.0]).round(3)
-    array([0.269, 0.5  , 0.881])
-    """
-    squashed: FloatArray = expit(np.asarray(z, dtype=np.float64))
-    return squashed
-
-
-# ------------------------------------------------ kernels of wide networks
-
-
-@dataclass(frozen=True)
-class ArcCosine(Kernel):
-    """Covariance of a wide network of steps (degree 0) or ReLUs (degree 1).
-
-    k₀ = (π - θ) / π,  k₁ = ‖u‖ ‖u'‖ {sin θ + (π - θ) cos θ} / π,
-
-    where θ is the angle between u and u', and u is x, scaled by √weight and
-    with √bias appended.  Twice the mean of φ(wᵀx + b) φ(wᵀx' + b).
-
-    Parameters
-    ----------
-    degree : 0 or 1
-    weight : variance of the weights, > 0
-    bias : variance of the bias, >= 0
-
-    Examples
-    --------
-    >>> ArcCosine(degree=1)([[1.0, 0.0]], [[2.0, 0.0], [0.0, 1.0]]).round(3)
-    array([[2.   , 0.318]])
-    """
-
-    degree: int = 1
-    weight: float = 1.0
-    bias: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.degree not in (0, 1):
-            raise ValueError(f"degree must be 0 or 1, got {self.degree}")
-        weight, bias = _variances(self.weight, self.bias)
-        _fix(self, degree=int(self.degree), weight=weight, bias=bias)
-
-    def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        r, U = self._length_and_direction(X)
-        s, V = (r, U) if Z is X else self._length_and_direction(Z)
-        # Not arccos(UVᵀ): that loses half the digits of a small angle.
-        theta = 2 * np.arctan2(cdist(U, V), cdist(U, -V))
-        if self.degree == 0:
-            r, s = np.sign(r), np.sign(s)  # ‖u‖⁰, but Θ(0) = 0 for u = 0
-            J = np.pi - theta
-        else:
-            J = np.sin(theta) + (np.pi - theta) * np.cos(theta)
-        K: FloatArray = np.outer(r, s) * (J / np.pi)
-        return K
-
-    def _diagonal(self, X: FloatArray) -> FloatArray:
-        r, _ = self._length_and_direction(X)
-        return (r > 0).astype(float) if self.degree == 0 else r * r
-
-    def _length_and_direction(
-        self, X: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
-        U = _with_bias(X, self.weight, self.bias)
-        r: FloatArray = np.linalg.norm(U, axis=1)
-        return r, U / np.where(r > 0, r, 1.0)[:, None]
-
-
-@dataclass(frozen=True)
-class ArcSine(Kernel):
-    """Covariance of a wide network of units φ(z) = erf(z).
-
-    k = (2/π) arcsin{2S / √((1 + 2A)(1 + 2B))},  S = weight xᵀx' + bias,
-
-    where A and B are S for the pairs x, x and x', x'.
-
-    Parameters
-    ----------
-    weight : variance of the weights, > 0
-    bias : variance of the bias, >= 0
-
-    Examples
-    --------
-    >>> ArcSine(weight=10.0)([[1.0]], [[1.0], [-1.0]]).round(3)
-    array([[ 0.803, -0.803]])
-    """
-
-    weight: float = 1.0
-    bias: float = 0.0
-
-    def __post_init__(self) -> None:
-        weight, bias = _variances(self.weight, self.bias)
-        _fix(self, weight=weight, bias=bias)
-
-    def _evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        S = self.weight * (X @ Z.T) + self.bias
-        A = self._of_itself(X)
-        B = A if Z is X else self._of_itself(Z)
-        # arcsin(p/q) as an angle: no quotient that rounding lifts above 1.
-        gap = (np.outer(A, B) - S * S).clip(min=0)
-        rest = 1 + 2 * np.add.outer(A, B) + 4 * gap
-        K: FloatArray = 2 / np.pi * np.arctan2(2 * S, np.sqrt(rest))
-        return K
-
-    def _diagonal(self, X: FloatArray) -> FloatArray:
-        A = self._of_itself(X)
-        d: FloatArray = 2 / np.pi * np.arctan2(2 * A, np.sqrt(1 + 4 * A))
-        return d
-
-    def _of_itself(self, X: FloatArray) -> FloatArray:
-        A: FloatArray = self.weight * np.einsum("nd,nd->n", X, X) + self.bias
-        return A
+# --------------------------------------------------------------- networks
 
 
 def deep_relu_kernel(K: ArrayLike, depth: int) -> FloatArray:
@@ -220,14 +104,11 @@ def deep_relu_kernel(K: ArrayLike, depth: int) -> FloatArray:
     return scale * rho
 
 
-# --------------------------------------------------------------- networks
-
-
 def random_network(
     X: ArrayLike,
     units: int,
     activation: Activation,
-    rng: np.random.Generator,
+    rng: int | np.random.Generator,
     size: int = 1,
     weight: float = 1.0,
     bias: float = 0.0,
@@ -241,7 +122,7 @@ def random_network(
     X : (N, D) inputs as rows
     units : number H of hidden units
     activation : φ, applied entry by entry
-    rng : NumPy generator
+    rng : seed or NumPy generator
     size : number of networks
     weight, bias : variances of the entries of w_j, and of b_j
 
@@ -257,8 +138,8 @@ def random_network(
     """
     X = _checks.matrix(X, "X")
     units = _checks.count(units, "units")
-    size = _checks.count(size, "size")
-    U = _with_bias(X, *_variances(weight, bias))
+    size, rng = _checks.count(size, "size"), _checks.generator(rng)
+    U = with_variances(X, *_variances(weight, bias))
     W = rng.standard_normal((size, units, U.shape[1]))
     v = rng.standard_normal((size, units))
     F: FloatArray = (v[:, None] @ activation(W @ U.T))[:, 0] / np.sqrt(units)
@@ -301,73 +182,6 @@ def mixed_activations(
     return mixed
 
 
-# ------------------------------------- mean field for y = λw + noise
-
-
-class MeanField(NamedTuple):
-    """q(λ) q(w): two independent Gaussians, by their means and variances."""
-
-    m_lam: float
-    s_lam: float
-    m_w: float
-    s_w: float
-
-
-def mean_field_update(q: MeanField, y: float, beta: float) -> MeanField:
-    """One round of coordinate ascent: q(λ) given q(w), then q(w) given q(λ).
-
-    s_λ = 1 / {1 + β (m_w² + s_w)},  m_λ = β y m_w s_λ, and the same for w,
-    in the model λ, w ~ N(0, 1), y ~ N(λw, β⁻¹).
-
-    Parameters
-    ----------
-    q : MeanField, of which only q(w) is used
-    y : the observation
-    beta : noise precision β > 0
-
-    Examples
-    --------
-    >>> q = MeanField(m_lam=0.0, s_lam=1.0, m_w=1.0, s_w=0.0)
-    >>> mean_field_update(q, y=1.0, beta=1.0).m_lam
-    0.5
-    """
-    y = _checks.real(y, "y")
-    beta = _checks.positive(beta, "beta")
-    s_lam = 1 / (1 + beta * (q.m_w**2 + q.s_w))
-    m_lam = beta * y * q.m_w * s_lam
-    s_w = 1 / (1 + beta * (m_lam**2 + s_lam))
-    return MeanField(m_lam, s_lam, beta * y * m_lam * s_w, s_w)
-
-
-def evidence_bound(q: MeanField, y: float, beta: float) -> float:
-    """Evidence lower bound of the same model: at most ln p(y).
-
-    ½ ln(β/2π) - ½β {y² - 2y m_λ m_w + (m_λ² + s_λ)(m_w² + s_w)}
-    - ½ (m_λ² + s_λ + m_w² + s_w) + 1 + ½ ln s_λ + ½ ln s_w.
-
-    Parameters
-    ----------
-    q : MeanField
-    y : the observation
-    beta : noise precision β > 0
-
-    Examples
-    --------
-    >>> q = MeanField(m_lam=0.0, s_lam=1.0, m_w=0.0, s_w=1.0)
-    >>> round(evidence_bound(q, y=1.0, beta=1.0), 3)
-    -1.919
-    """
-    y = _checks.real(y, "y")
-    beta = _checks.positive(beta, "beta")
-    lam_squared, w_squared = q.m_lam**2 + q.s_lam, q.m_w**2 + q.s_w
-    error = y**2 - 2 * y * q.m_lam * q.m_w + lam_squared * w_squared
-    log_likelihood = np.log(beta / (2 * np.pi)) / 2 - beta * error / 2
-    entropy_and_prior = (
-        1 - (lam_squared + w_squared) / 2 + np.log(q.s_lam * q.s_w) / 2
-    )
-    return float(log_likelihood + entropy_and_prior)
-
-
 def _layer(
     H: ArrayLike, W: ArrayLike, Lambda: ArrayLike, P: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -392,9 +206,3 @@ def _variances(weight: float, bias: float) -> tuple[float, float]:
         _checks.positive(weight, "weight"),
         _checks.non_negative(bias, "bias"),
     )
-
-
-def _with_bias(X: FloatArray, weight: float, bias: float) -> FloatArray:
-    """Rows (√weight x, √bias): standard normal weights make wᵀx + b of it."""
-    last = np.full((len(X), 1), np.sqrt(bias))
-    return np.hstack([np.sqrt(weight) * X, last])

@@ -17,34 +17,35 @@ from scipy.sparse import csr_array
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
-from kernelbook.kernels import Kernel, _fix
+from kernelbook.kernels.base import Kernel, setting
 
 
 class CountingKernel(Kernel):
     """k(a, b) = Σ_p count_p(a) count_p(b), a sum over the parts p."""
 
-    _kind: ClassVar[type]
+    kind: ClassVar[type]
 
     @abstractmethod
     def parts(self, objects: Sequence[Any]) -> list[Counter[Any]]:
         """For every object, how often each of its parts occurs."""
 
-    def _inputs(self, X: Any, Z: Any) -> tuple[Any, Any]:
-        A = _sequence(X, "X", self._kind)
-        return A, A if Z is None or Z is X else _sequence(Z, "Z", self._kind)
+    def check(self, X: Any, name: str) -> tuple[Any, ...]:
+        """A sequence of objects of the kernel's kind."""
+        return _sequence(X, name, self.kind)
 
-    def _evaluate(self, X: Any, Z: Any) -> FloatArray:
+    def evaluate(self, X: Any, Z: Any) -> FloatArray:
+        """Inner products of the rows of counts."""
         Phi = _count_matrix(self.parts(X if Z is X else (*X, *Z)))
         left, right = Phi[: len(X)], Phi[-len(Z) :]
         K: FloatArray = (left @ right.T).toarray()
         return K
 
-    def _diagonal(self, X: Any) -> FloatArray:
+    def evaluate_diagonal(self, X: Any) -> FloatArray:
+        """Sums of the squared counts."""
         squares = (sum(n * n for n in p.values()) for p in self.parts(X))
         return np.array([float(square) for square in squares])
 
 
-@dataclass(frozen=True)
 class SetIntersection(CountingKernel):
     """Size of the intersection, k(A, B) = ``|A ∩ B|``: parts are elements.
 
@@ -54,14 +55,13 @@ class SetIntersection(CountingKernel):
     array([[1., 0.]])
     """
 
-    _kind = Set
+    kind = Set
 
     def parts(self, objects: Sequence[Any]) -> list[Counter[Any]]:
         """The elements of each set, once each."""
         return [Counter(members) for members in objects]
 
 
-@dataclass(frozen=True)
 class Spectrum(CountingKernel):
     """Spectrum kernel on strings: the parts are substrings of one length.
 
@@ -73,11 +73,8 @@ class Spectrum(CountingKernel):
     array([[7., 0.]])
     """
 
-    length: int
-    _kind = str
-
-    def __post_init__(self) -> None:
-        _fix(self, length=_checks.count(self.length, "length"))
+    kind = str
+    length: int = setting(_checks.count)
 
     def parts(self, objects: Sequence[Any]) -> list[Counter[Any]]:
         """The substrings of each string, overlaps included."""
@@ -85,6 +82,10 @@ class Spectrum(CountingKernel):
             Counter(s[i : i + self.length] for i in _starts(s, self.length))
             for s in objects
         ]
+
+
+def _count_from_zero(value: Any, name: str) -> int:
+    return _checks.count(value, name, least=0)
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,6 @@ class Graph:
         return lists
 
 
-@dataclass(frozen=True)
 class WeisfeilerLehman(CountingKernel):
     """Weisfeiler–Lehman subtree kernel on graphs: the parts are labels.
 
@@ -137,12 +137,8 @@ class WeisfeilerLehman(CountingKernel):
     array([[14., 12.]])
     """
 
-    iterations: int
-    _kind = Graph
-
-    def __post_init__(self) -> None:
-        n = _checks.count(self.iterations, "iterations", least=0)
-        _fix(self, iterations=n)
+    kind = Graph
+    iterations: int = setting(_count_from_zero)
 
     def parts(self, objects: Sequence[Any]) -> list[Counter[Any]]:
         """The labels of each graph, numbered as they are first seen."""
