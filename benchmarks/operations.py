@@ -128,7 +128,7 @@ def kernel_ridge(quick):
             "",
             N,
             lambda X=X, t=t, Z=Z: ridge.predict(
-                ridge.dual_coefficients(k(X), t, lam, overwrite=True),
+                ridge.fit_dual(k(X), t, lam, overwrite=True),
                 k(X, Z),
             ),
             {
@@ -200,7 +200,7 @@ def gp_regression(quick):
 
 
 def evidence(quick):
-    k = gp.ExponentialQuadratic(THETA)
+    k = kernels.ExponentialQuadratic(THETA)
 
     def error(ours, theirs):
         value = abs(ours[0] - theirs[0]) / abs(theirs[0])
@@ -227,7 +227,7 @@ def evidence(quick):
 
 
 def learning_theta(quick):
-    k = gp.ExponentialQuadratic((1.0, 1.0, 1.0, 1.0))
+    k = kernels.ExponentialQuadratic((1.0, 1.0, 1.0, 1.0))
     for N in (200, 500) if quick else (200, 500, 1000, 2000):
         X, t = regression(N)
         yield Case(

@@ -18,6 +18,7 @@ from scipy.sparse import vstack as sparse_vstack
 
 from kernelbook import _checks, _linalg
 from kernelbook._checks import FloatArray
+from kernelbook._expansion import gram, own_inputs
 from kernelbook._gram import number_of
 from kernelbook._trend import Weights
 from kernelbook.features import with_bias
@@ -134,7 +135,7 @@ def fit(
     array([-0.134,  1.892])
     """
     X, t, beta = _problem(k, X, t, beta)
-    C = _checks.matrix(k(X), f"k(X) of {k}")
+    C = gram(k, X)
     C.flat[:: len(C) + 1] += 1 / beta
     factor = _linalg.factor(
         C, f"K + I/β of {k}", overwrite=True, report=report_jitter
@@ -164,10 +165,10 @@ def mean(gp: GP, Z: Any) -> FloatArray:
     array([1.551])
     """
     Z = _inputs(gp, Z)
-    m = np.concatenate(
-        [gp.k(Z[rows], gp.X) @ gp.a for rows in _blocks(number_of(Z))]
-    )
-    return m + gp.prior_mean(Z)
+    blocks = _blocks(number_of(Z))
+    m = np.concatenate([gp.k(Z[rows], gp.X) @ gp.a for rows in blocks])
+    m += gp.prior_mean(Z)
+    return m
 
 
 def predict(gp: GP, Z: Any, beta: Any = None) -> Prediction:
@@ -228,7 +229,9 @@ def posterior(
             r = gp.weights.spread(H[rows], v)
             latent[rows] += np.einsum("nm,nm->m", r, r)
     latent.clip(min=0, out=latent)  # rounding reaches -1e-14
-    return (m + gp.prior_mean(Z) if with_mean else m), latent
+    if with_mean:
+        m += gp.prior_mean(Z)
+    return m, latent
 
 
 def covariance(gp: GP, Z: Any) -> FloatArray:
@@ -417,10 +420,7 @@ def _problem(
     k: Kernel, X: Any, t: ArrayLike, beta: Any
 ) -> tuple[Any, FloatArray, Any]:
     """Checked copies of what :func:`fit` is given."""
-    if not isinstance(k, Kernel):
-        raise ValueError(f"k must be a Kernel, got {type(k).__name__}")
-    X = k.check(X, "X")
-    X = X if isinstance(X, tuple) else X.copy()
+    X = own_inputs(k, X)
     t = _checks.one_or_more_columns(t, "t", number_of(X)).copy()
     return X, t, _precisions(beta, number_of(X))
 

@@ -4,13 +4,15 @@ The equations are those of chapters 1 and 2; (6.2) to (6.9) are numbered as
 in PRML.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelbook import _checks, _linalg
 from kernelbook._checks import FloatArray
+from kernelbook._expansion import Expansion, gram, own_inputs
+from kernelbook.kernels import Kernel
 
 
 def objective(w: ArrayLike, Phi: ArrayLike, t: ArrayLike, lam: float) -> float:
@@ -64,7 +66,7 @@ def gradient(
     return Phi.T @ (Phi @ w - t) + lam * w
 
 
-def primal_weights(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
+def fit_primal(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     """The minimiser of (6.2), from an M × M system.
 
     w = (ΦᵀΦ + λI_M)⁻¹ Φᵀt.
@@ -81,7 +83,7 @@ def primal_weights(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
 
     Examples
     --------
-    >>> primal_weights(Phi=[[1.0], [2.0]], t=[1.0, 1.0], lam=1.0)
+    >>> fit_primal(Phi=[[1.0], [2.0]], t=[1.0, 1.0], lam=1.0)
     array([0.5])
     """
     Phi, t = _problem(Phi, t)
@@ -123,7 +125,7 @@ def fit_with_intercept(Phi: ArrayLike, t: ArrayLike, lam: float) -> LinearFit:
     """
     Phi, t = _problem(Phi, t)
     phi_mean, t_mean = Phi.mean(axis=0), float(t.mean())
-    w = primal_weights(Phi - phi_mean, t - t_mean, lam)
+    w = fit_primal(Phi - phi_mean, t - t_mean, lam)
     return LinearFit(w, float(t_mean - w @ phi_mean))
 
 
@@ -316,7 +318,7 @@ def dual_gradient(
     return K @ (K @ a + lam * a - t)
 
 
-def dual_coefficients(
+def fit_dual(
     K: ArrayLike, t: ArrayLike, lam: float, overwrite: bool = False
 ) -> FloatArray:
     """Dual solution (6.8), from an N × N system.
@@ -326,13 +328,13 @@ def dual_coefficients(
     Parameters
     ----------
     K : (N, N) Gram matrix
-    t : (N,) targets
+    t : (N,) targets, or (N, Q) of Q outputs
     lam : λ > 0
     overwrite : whether K may be spoilt, to save the memory of a second one
 
     Returns
     -------
-    a : (N,)
+    a : (N,), or (N, Q)
 
     Raises
     ------
@@ -341,13 +343,15 @@ def dual_coefficients(
 
     Examples
     --------
-    >>> dual_coefficients(K=[[1, 2], [2, 4]], t=[1, 1], lam=1.0).round(3)
+    >>> fit_dual(K=[[1, 2], [2, 4]], t=[1, 1], lam=1.0).round(3)
     array([0.5, 0. ])
     """
-    K, t = _dual_problem(K, t)
+    eps = _checks.precision(K)
+    K = _checks.gram(K)
+    t = _checks.one_or_more_columns(t, "t", len(K))
     lam = _checks.positive(lam, "lam")
     C = _linalg.add_to_diagonal(K, lam, overwrite)
-    return _linalg.factor(C, "K + λI", overwrite=True).solve(t)
+    return _linalg.factor(C, "K + λI", overwrite=True, eps=eps).solve(t)
 
 
 def predict(a: ArrayLike, k: ArrayLike) -> FloatArray:
@@ -355,21 +359,58 @@ def predict(a: ArrayLike, k: ArrayLike) -> FloatArray:
 
     Parameters
     ----------
-    a : (N,) dual coefficients
-    k : (N, N*) cross-Gram, column m holds k(x_n, x) for the m-th new input
+    a : (N,) dual coefficients, or (N, Q)
+    k : (N, N*) cross-Gram k(X, Z), column m holds k(x_n, x) for the m-th new
+        input
 
     Returns
     -------
-    y : (N*,)
+    y : (N*,), or (N*, Q)
 
     Examples
     --------
     >>> predict(a=[0.5, 0.0], k=[[3.0], [6.0]])
     array([1.5])
     """
-    a = _checks.vector(a, "a")
+    a = _checks.one_or_more_columns(a, "a", len(np.atleast_1d(a)))
     k = _checks.cross_gram(k, len(a), "k")
     return k.T @ a
+
+
+class KernelRidge(Expansion):
+    """Kernel ridge regression that keeps its inputs; made by :func:`fit`.
+
+    y(x) = Σ_n a_n k(x_n, x), asked for new inputs alone.
+    """
+
+    def predict(self, Z: Any) -> FloatArray:
+        """Predictions (6.9) at new inputs Z, (N*,) or (N*, Q)."""
+        return self.output(Z)
+
+
+def fit(k: Kernel, X: Any, t: ArrayLike, lam: float) -> KernelRidge:
+    """Kernel ridge regression from a kernel and inputs: (6.8) with K = k(X).
+
+    Parameters
+    ----------
+    k : kernel
+    X : (N, D) inputs as rows, or N objects if the kernel takes such
+    t : (N,) targets, or (N, Q) of Q outputs
+    lam : λ > 0
+
+    Returns
+    -------
+    model : KernelRidge
+
+    Examples
+    --------
+    >>> from kernelbook.kernels import Linear
+    >>> fit(Linear(), [[1.0], [2.0]], [1.0, 1.0], lam=1.0).predict([[3.0]])
+    array([1.5])
+    """
+    X = own_inputs(k, X)
+    a = fit_dual(gram(k, X), t, lam, overwrite=True)
+    return KernelRidge(k, X, a)
 
 
 def target_weights(K: ArrayLike, k: ArrayLike, lam: float) -> FloatArray:
@@ -393,11 +434,12 @@ def target_weights(K: ArrayLike, k: ArrayLike, lam: float) -> FloatArray:
     array([[0.5],
            [1. ]])
     """
+    eps = _checks.precision(K)
     K = _checks.gram(K)
     k = _checks.cross_gram(k, len(K), "k")
     lam = _checks.positive(lam, "lam")
     C = _linalg.add_to_diagonal(K, lam)
-    return _linalg.factor(C, "K + λI", overwrite=True).solve(k)
+    return _linalg.factor(C, "K + λI", overwrite=True, eps=eps).solve(k)
 
 
 def lagrangian_dual(

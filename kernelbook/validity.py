@@ -68,7 +68,8 @@ def smallest_eigenvalue(K: ArrayLike) -> float:
 def rounding_level(K: ArrayLike) -> float:
     """How far below zero rounding alone may push an eigenvalue.
 
-    δ = 10 N eps mean(abs(diag K)), with eps = 2⁻⁵² in double precision.
+    δ = 10 N eps mean(abs(diag K)), with eps = 2⁻⁵² in double precision, and
+    2⁻²³ if K comes in single precision.
 
     Parameters
     ----------
@@ -79,8 +80,8 @@ def rounding_level(K: ArrayLike) -> float:
     >>> rounding_level(np.eye(100)) == 1000 * 2.0**-52
     True
     """
+    eps = _checks.precision(K)
     K = _checks.gram(K)
-    eps = float(np.finfo(float).eps)
     return 10 * len(K) * eps * float(np.abs(np.diag(K)).mean())
 
 
@@ -112,9 +113,8 @@ def feature_map_from_gram(K: ArrayLike) -> FloatArray:
     array([[1., 2.],
            [2., 4.]])
     """
-    K = _checks.gram(K)
-    mu, U = eigh(K)
     level = rounding_level(K)
+    mu, U = eigh(_checks.gram(K))
     if mu[0] < -level:
         raise ValueError(
             "K must be positive semi-definite, "

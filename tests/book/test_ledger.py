@@ -181,7 +181,7 @@ S000-6.8:
   title: dual solution
   source: PRML (6.8)
   home: 02#eq-6-8
-  function: ridge.dual_coefficients
+  function: ridge.fit_dual
   check: identity
 
 S001-7:
@@ -204,7 +204,7 @@ def test_a_good_ledger_has_no_findings():
         ("02#eq-6-8", "eq-6-8", 2, "home must be page#anchor, got eq-6-8"),
         ("ridge.dual", "ridge.dull", 2, "has no function dull_coefficients"),
         ("ridge.dual", "bridge.dual", 2, "kernelbook has no module bridge"),
-        ("dual_coefficients", "target_weights", 2, "never calls ridge.target"),
+        ("fit_dual", "target_weights", 2, "never calls ridge.target"),
         ("identity", "faith", 2, "check must be one of identity, monte-carlo"),
         ("02#eq-6-8", "02#fig-gram", 2, "of 02#fig-gram asserts nothing"),
         ("02#eq-6-8", "02#you-need", 2, "02#you-need has no code cell"),
@@ -259,7 +259,7 @@ def test_a_row_of_the_index_has_all_numbers_of_its_equation():
     row = entry_row(Book(), entry, repeats)
     assert "[PRML (6.8)]{.src}, [notes (7)]{.src}" in row
     assert "{eq}`eq-6-8` in chapter 2" in row
-    assert "<kernelbook.ridge.dual_coefficients>" in row
+    assert "<kernelbook.ridge.fit_dual>" in row
     assert "identity; executed" in row
 
 

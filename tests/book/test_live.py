@@ -245,7 +245,7 @@ def three_lambdas(live):
 
     for lam, shown in [(1e-3, "0.001"), (10.0, "10")]:
         live.move(f"λ = {shown}")
-        w = ridge.primal_weights(phi(x), t, lam)
+        w = ridge.fit_primal(phi(x), t, lam)
         live.assert_draws("fit", DENSE, phi(DENSE) @ w)
 
 
@@ -271,7 +271,7 @@ def map_gamma(live):
     x, t = toydata.noisy_sine(12, noise=0.15, seed=3)
     live.move("γ = 500")
     k = kernels.Gaussian(500.0)
-    a = ridge.dual_coefficients(k(x[:, None]), t, lam=0.01)
+    a = ridge.fit_dual(k(x[:, None]), t, lam=0.01)
     y = ridge.predict(a, k(x[:, None], DENSE[:, None]))
     live.assert_draws("fit", DENSE, y)
     live.assert_draws("kernel", DENSE, k(DENSE[:, None], [[0.5]])[:, 0])
@@ -293,7 +293,7 @@ def gp_minute(live):
     x, t = x[x < 0.7], t[x < 0.7]
     live.move("points = 5, noise = 0.5")
     seen = np.random.default_rng(0).permutation(len(x))[:5]
-    k = gp.ExponentialQuadratic((1.0, 16.0, 0.0, 0.0))
+    k = kernels.ExponentialQuadratic((1.0, 16.0, 0.0, 0.0))
     model = gp.fit(k, x[seen, None], t[seen], beta=1 / 0.5**2)
     z = 1.2 * DENSE
     live.assert_draws("mean", z, gp.mean(model, z[:, None]))
@@ -302,7 +302,7 @@ def gp_minute(live):
 def prior_samples(live):
     live.move("θ₀ = 9, θ₁ = 64, θ₂ = 0, θ₃ = 5")
     s = np.linspace(-1, 1, 129)[:, None]
-    k = gp.ExponentialQuadratic((9.0, 64.0, 0.0, 5.0))
+    k = kernels.ExponentialQuadratic((9.0, 64.0, 0.0, 5.0))
     rng = np.random.default_rng(4)
     drawn = gaussians.sample(np.zeros(129), k(s), 4, rng, jitter=1e-9)
     x = np.linspace(-1, 1, 20_001)
@@ -312,7 +312,7 @@ def prior_samples(live):
 
 @cache
 def bell(length):
-    return gp.ExponentialQuadratic((1.0, 1 / length**2, 0.0, 0.0))
+    return kernels.ExponentialQuadratic((1.0, 1 / length**2, 0.0, 0.0))
 
 
 def ml_minute(live):

@@ -71,7 +71,7 @@ def test_equations_and_references_print_the_sources_numbers():
 
 def test_library_source_is_shown_from_the_file():
     source = (ROOT / "kernelbook" / "ridge.py").read_text("utf-8")
-    function = re.search(r"def dual_coefficients.*?solve\(t\)", source, re.S)
+    function = re.search(r"def fit_dual.*?solve\(t\)", source, re.S)
     shown = [listing.text_content() for listing in tree(MODEL).xpath("//pre")]
     assert any(without_sections(function[0]) in text for text in shown)
 

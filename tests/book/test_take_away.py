@@ -233,8 +233,8 @@ A *{term}`Gram matrix`* of {term}`kernels <kernel>`.
 
 
 def test_listing_shows_the_function():
-    shown = listing(ROOT / "kernelbook" / "ridge.py", "dual_coefficients")
-    assert shown.startswith("def dual_coefficients(")
+    shown = listing(ROOT / "kernelbook" / "ridge.py", "fit_dual")
+    assert shown.startswith("def fit_dual(")
     assert "Parameters" not in shown
 
 

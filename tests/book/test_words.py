@@ -112,7 +112,7 @@ def test_the_book_uses_every_function_and_most_have_an_equation():
 @pytest.mark.parametrize(
     ("function", "label", "chapter"),
     [
-        ("ridge.dual_coefficients", "eq-6-8", "02"),  # in the ledger
+        ("ridge.fit_dual", "eq-6-8", "02"),  # in the ledger
         ("bayes.fit_lda", "eq-lda-covariance", "12"),  # beside its listing
         ("gp.loo", "eq-ml-loo-closed", "09"),  # through what calls it
     ],

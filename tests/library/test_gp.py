@@ -52,7 +52,7 @@ def loop(X, Z, theta):
 @given(sizes, thetas)
 def test_kernel_24_is_its_formula_for_every_pair(sizes, theta):
     X, _, Z, _ = problem(sizes)
-    k = gp.ExponentialQuadratic(theta)
+    k = kernels.ExponentialQuadratic(theta)
     assert_allclose(k(X, Z), loop(X, Z, theta), atol=1e-12)
     assert_allclose(k(X), loop(X, X, theta), atol=1e-12)
     assert np.array_equal(k(X), k(X).T)
@@ -61,9 +61,9 @@ def test_kernel_24_is_its_formula_for_every_pair(sizes, theta):
 
 
 def test_kernel_24_keeps_its_numbers_as_a_tuple():
-    k = gp.ExponentialQuadratic(np.array(THETA))
+    k = kernels.ExponentialQuadratic(np.array(THETA))
     assert k.theta == THETA
-    assert {k} == {gp.ExponentialQuadratic(list(THETA))}
+    assert {k} == {kernels.ExponentialQuadratic(list(THETA))}
 
 
 @given(sizes, thetas, betas)
@@ -75,7 +75,7 @@ def test_prediction_conditions_the_joint_gaussian(sizes, theta, beta):
     joint[:N, :N] += np.eye(N) / beta
     rest = gaussians.condition(np.zeros(N + 5), joint, range(N), t)
 
-    model = gp.fit(gp.ExponentialQuadratic(theta), X, t, beta)
+    model = gp.fit(kernels.ExponentialQuadratic(theta), X, t, beta)
     m, latent, noisy = gp.predict(model, Z)
     scale = 1e-9 * beta * (1 + np.abs(joint).max())
     assert_allclose(m, rest.mean, atol=scale)
@@ -90,7 +90,7 @@ def test_log_marginal_likelihood_is_scipys_log_density(sizes, theta, beta):
     X, t, _, _ = problem(sizes)
     C = loop(X, X, theta) + np.eye(len(X)) / beta
     ours = gp.log_marginal_likelihood(
-        gp.fit(gp.ExponentialQuadratic(theta), X, t, beta)
+        gp.fit(kernels.ExponentialQuadratic(theta), X, t, beta)
     )
     assert_allclose(
         ours, multivariate_normal(cov=C).logpdf(t), rtol=1e-7, atol=1e-7
@@ -115,7 +115,7 @@ def test_everything_is_scikit_learns():
     _, cov = latent_gp.predict(Z, return_cov=True)
     _, noisy_deviation = noisy_gp.fit(X, t).predict(Z, return_std=True)
 
-    model = gp.fit(gp.ExponentialQuadratic(THETA), X, t, beta)
+    model = gp.fit(kernels.ExponentialQuadratic(THETA), X, t, beta)
     ours = gp.predict(model, Z)
     assert_allclose(ours.mean, mean)
     assert_allclose(ours.latent_variance, deviation**2)
@@ -131,7 +131,7 @@ def test_everything_is_scikit_learns():
 def test_gp_mean_equals_kernel_ridge(sizes, beta):
     X, t, Z, _ = problem(sizes)
     k = kernels.Gaussian(0.4)
-    a = ridge.dual_coefficients(k(X), t, lam=1 / beta)
+    a = ridge.fit_dual(k(X), t, lam=1 / beta)
     model = gp.fit(k, X, t, beta)
     assert_allclose(model.a, a, rtol=1e-6, atol=1e-8)
     assert_allclose(gp.mean(model, Z), ridge.predict(a, k(X, Z)), atol=1e-8)
@@ -141,7 +141,7 @@ def test_gp_equals_the_weight_space_posterior():
     X, t, Z, _ = problem((20, 3, 1))
     alpha, beta = 0.5, 8.0
     model = gp.fit(
-        gp.ExponentialQuadratic((0.0, 1.0, 0.0, 1 / alpha)), X, t, beta
+        kernels.ExponentialQuadratic((0.0, 1.0, 0.0, 1 / alpha)), X, t, beta
     )
     S_N = np.linalg.inv(alpha * np.eye(3) + beta * X.T @ X)
     ours = gp.predict(model, Z)
@@ -153,7 +153,7 @@ def test_gp_equals_the_weight_space_posterior():
 @given(sizes, betas)
 def test_appending_equals_refitting(sizes, beta):
     X, t, Z, _ = problem(sizes)
-    k = gp.ExponentialQuadratic(THETA)
+    k = kernels.ExponentialQuadratic(THETA)
     model = gp.fit(k, X[:1], t[:1], beta)
     for x_n, t_n in zip(X[1:], t[1:], strict=True):
         model = gp.append(model, x_n, t_n)
@@ -189,7 +189,7 @@ def test_appending_a_twin_without_noise_falls_back_to_jitter():
 @given(sizes, betas)
 def test_leaving_one_out_equals_refitting_without_it(sizes, beta):
     X, t, _, _ = problem((sizes[0] + 1, *sizes[1:]))
-    k = gp.ExponentialQuadratic(THETA)
+    k = kernels.ExponentialQuadratic(THETA)
     left_out = gp.loo(gp.fit(k, X, t, beta))
     for n in range(len(X)):
         rest = np.arange(len(X)) != n
@@ -227,7 +227,7 @@ def test_fit_and_predict_keep_one_matrix_of_size_n_squared():
     X, t, _, rng = problem((N, 2, 7))
     Z = rng.standard_normal((N, 2))
     tracemalloc.start()
-    gp.predict(gp.fit(gp.ExponentialQuadratic(THETA), X, t, 10.0), Z)
+    gp.predict(gp.fit(kernels.ExponentialQuadratic(THETA), X, t, 10.0), Z)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1.4 * 8 * N**2
@@ -245,7 +245,7 @@ def test_variance_is_never_negative(gamma, beta):
 def test_inputs_are_left_alone_and_kept_as_they_were():
     X, t, Z, rng = problem((6, 2, 8))
     before = X.copy(), t.copy(), Z.copy()
-    model = gp.fit(gp.ExponentialQuadratic(THETA), X, t, 10.0)
+    model = gp.fit(kernels.ExponentialQuadratic(THETA), X, t, 10.0)
     first = gp.predict(model, Z)
     gp.sample(model, Z, 2, rng)
     gp.append(model, Z[0], 1.0)
@@ -329,15 +329,15 @@ def model():
             "t must be finite, got nan",
         ),
         (
-            lambda: gp.ExponentialQuadratic((1.0, 0.0, 0.0, 0.0)),
+            lambda: kernels.ExponentialQuadratic((1.0, 0.0, 0.0, 0.0)),
             r"theta\[1\] must be > 0, got 0.0",
         ),
         (
-            lambda: gp.ExponentialQuadratic((1.0, 1.0, -2.0, 0.0)),
+            lambda: kernels.ExponentialQuadratic((1.0, 1.0, -2.0, 0.0)),
             r"theta\[2\] must be >= 0, got -2.0",
         ),
         (
-            lambda: gp.ExponentialQuadratic((1.0, 1.0)),
+            lambda: kernels.ExponentialQuadratic((1.0, 1.0)),
             "theta must have length 4, got 2",
         ),
     ],
@@ -348,7 +348,7 @@ def test_bad_input_names_argument_expectation_and_value(call, message):
 
 
 def test_a_process_prints_its_kernel_and_noise():
-    shown = repr(gp.fit(gp.ExponentialQuadratic(THETA), X2, T2, 4))
+    shown = repr(gp.fit(kernels.ExponentialQuadratic(THETA), X2, T2, 4))
     assert shown == (
         "GP(k=ExponentialQuadratic(theta=(1.5, 2.0, 0.3, 0.7)), beta=4.0)"
     )

@@ -486,7 +486,7 @@ def test_kernels_run_inside_scikit_learn(k):
     assert np.array_equal(machine.predict(Z), oracle.predict(k(Z, X)))
 
     krr = clone(KernelRidge(kernel=k, alpha=0.3)).fit(X, t)
-    a = ridge.dual_coefficients(k(X), t, 0.3)
+    a = ridge.fit_dual(k(X), t, 0.3)
     assert_allclose(krr.dual_coef_, a)
     assert_allclose(krr.predict(Z), ridge.predict(a, k(X, Z)))
 

@@ -159,7 +159,7 @@ def test_dual_ridge_does_not_ask_what_the_objects_are():
     A = [frozenset(s) for s in ("", "a", "b", "ab", "abc")]
     t = np.array([len(a) % 2 for a in A], dtype=float)
     k = kernels.exp(SetIntersection())
-    a = ridge.dual_coefficients(k(A), t, lam=1e-6)
+    a = ridge.fit_dual(k(A), t, lam=1e-6)
     assert_allclose(ridge.predict(a, k(A, A)), t, atol=1e-4)
 
 

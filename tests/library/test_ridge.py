@@ -67,8 +67,8 @@ def test_dual_objective_is_objective_at_combination(sizes, lam):
 @given(sizes, lams)
 def test_primal_and_dual_solutions_are_one(sizes, lam):
     Phi, t, _ = problem(sizes)
-    w = ridge.primal_weights(Phi, t, lam)
-    a = ridge.dual_coefficients(Phi @ Phi.T, t, lam)
+    w = ridge.fit_primal(Phi, t, lam)
+    a = ridge.fit_dual(Phi @ Phi.T, t, lam)
     assert_allclose(ridge.weights_from_dual(a, Phi), w, atol=1e-9)
     assert_allclose(
         ridge.residual_coefficients(w, Phi, t, lam), a, rtol=1e-7, atol=1e-8
@@ -82,8 +82,8 @@ def test_lagrangian_dual_bounds_the_objective_and_meets_it(sizes, lam):
     w, a = rng.standard_normal(Phi.shape[1]), rng.standard_normal(len(t))
     gap = ridge.objective(w, Phi, t, lam) - ridge.lagrangian_dual(a, K, t, lam)
     assert gap >= -1e-9
-    best = ridge.objective(ridge.primal_weights(Phi, t, lam), Phi, t, lam)
-    a_best = ridge.dual_coefficients(K, t, lam)
+    best = ridge.objective(ridge.fit_primal(Phi, t, lam), Phi, t, lam)
+    a_best = ridge.fit_dual(K, t, lam)
     assert_allclose(
         ridge.lagrangian_dual(a_best, K, t, lam), best, rtol=1e-7, atol=1e-9
     )
@@ -92,7 +92,7 @@ def test_lagrangian_dual_bounds_the_objective_and_meets_it(sizes, lam):
 def test_primal_weights_are_scikit_learns():
     Phi, t, _ = problem((20, 5, 0))
     theirs = Ridge(alpha=0.3, fit_intercept=False).fit(Phi, t).coef_
-    assert_allclose(ridge.primal_weights(Phi, t, 0.3), theirs)
+    assert_allclose(ridge.fit_primal(Phi, t, 0.3), theirs)
 
 
 def test_dual_predictions_are_scikit_learns():
@@ -100,7 +100,7 @@ def test_dual_predictions_are_scikit_learns():
     Z = rng.standard_normal((7, 3))
     k = kernels.Gaussian(0.2)
     theirs = KernelRidge(alpha=0.3, kernel="rbf", gamma=0.2).fit(X, t)
-    a = ridge.dual_coefficients(k(X), t, 0.3)
+    a = ridge.fit_dual(k(X), t, 0.3)
     assert_allclose(a, theirs.dual_coef_)
     assert_allclose(ridge.predict(a, k(X, Z)), theirs.predict(Z))
 
@@ -110,7 +110,7 @@ def test_prediction_is_linear_in_the_targets_with_these_weights():
     Z = rng.standard_normal((4, 2))
     k = kernels.Gaussian(0.5)
     S = ridge.target_weights(k(X), k(X, Z), 0.1)
-    y = ridge.predict(ridge.dual_coefficients(k(X), t, 0.1), k(X, Z))
+    y = ridge.predict(ridge.fit_dual(k(X), t, 0.1), k(X, Z))
     assert_allclose(S.T @ t, y)
 
 
@@ -118,8 +118,8 @@ def test_inputs_are_left_alone():
     Phi, t, _ = problem((6, 3, 3))
     K = Phi @ Phi.T
     before = Phi.copy(), t.copy(), K.copy()
-    ridge.primal_weights(Phi, t, 0.1)
-    ridge.dual_coefficients(K, t, 0.1)
+    ridge.fit_primal(Phi, t, 0.1)
+    ridge.fit_dual(K, t, 0.1)
     ridge.target_weights(K, K, 0.1)
     for now, then in zip((Phi, t, K), before, strict=True):
         assert np.array_equal(now, then)
@@ -128,9 +128,9 @@ def test_inputs_are_left_alone():
 @pytest.mark.parametrize(
     ("solve", "matrices"),
     [
-        (lambda K, t: ridge.primal_weights(K, t, 1.0), 1),
-        (lambda K, t: ridge.dual_coefficients(K, t, 1.0), 1),
-        (lambda K, t: ridge.dual_coefficients(K, t, 1.0, overwrite=True), 0),
+        (lambda K, t: ridge.fit_primal(K, t, 1.0), 1),
+        (lambda K, t: ridge.fit_dual(K, t, 1.0), 1),
+        (lambda K, t: ridge.fit_dual(K, t, 1.0, overwrite=True), 0),
         (lambda K, t: ridge.target_weights(K, t[:, None], 1.0), 1),
         (
             lambda K, t: ridge.bias_variance(K, t, 1.0, 1.0, K[:1], t[:1]),
@@ -153,14 +153,14 @@ def test_rounding_gets_jitter_and_a_report():
     K = kernels.Gaussian(1.0)(X)
     message = r"added 1\.3e-13 to its diagonal"
     with pytest.warns(JitterWarning, match=message) as caught:
-        ridge.dual_coefficients(K, np.ones(60), 1e-20)
+        ridge.fit_dual(K, np.ones(60), 1e-20)
     assert caught[0].filename == __file__  # the line that called the library
 
 
 def test_indefinite_matrix_raises_with_its_eigenvalue():
     K = np.array([[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(ValueError, match=r"smallest eigenvalue -0\.9"):
-        ridge.dual_coefficients(K, [1.0, 1.0], 0.1)
+        ridge.fit_dual(K, [1.0, 1.0], 0.1)
 
 
 K2, T2 = np.eye(2), np.ones(2)
@@ -170,51 +170,51 @@ K2, T2 = np.eye(2), np.ones(2)
     ("call", "message"),
     [
         (
-            lambda: ridge.dual_coefficients(K2, T2, -1.0),
+            lambda: ridge.fit_dual(K2, T2, -1.0),
             "lam must be > 0, got -1.0",
         ),
         (
-            lambda: ridge.dual_coefficients(K2, T2, 0),
+            lambda: ridge.fit_dual(K2, T2, 0),
             "lam must be > 0, got 0",
         ),
         (
-            lambda: ridge.dual_coefficients(K2, T2, np.nan),
+            lambda: ridge.fit_dual(K2, T2, np.nan),
             "lam must be finite, got nan",
         ),
         (
-            lambda: ridge.dual_coefficients(K2, T2, "much"),
+            lambda: ridge.fit_dual(K2, T2, "much"),
             "lam must be a number, got 'much'",
         ),
         (
-            lambda: ridge.dual_coefficients(np.ones((3, 2)), T2, 1.0),
+            lambda: ridge.fit_dual(np.ones((3, 2)), T2, 1.0),
             r"K must be a square Gram matrix k\(X\), got shape \(3, 2\)",
         ),
         (
-            lambda: ridge.dual_coefficients([[1.0, 0.5], [0.4, 1.0]], T2, 1.0),
+            lambda: ridge.fit_dual([[1.0, 0.5], [0.4, 1.0]], T2, 1.0),
             "K must be symmetric, got entries that differ .* by 0.1",
         ),
         (
-            lambda: ridge.dual_coefficients(K2, np.ones(3), 1.0),
+            lambda: ridge.fit_dual(K2, np.ones(3), 1.0),
             "t must have length 2, got 3",
         ),
         (
-            lambda: ridge.dual_coefficients(K2, [1.0, np.nan], 1.0),
+            lambda: ridge.fit_dual(K2, [1.0, np.nan], 1.0),
             "t must be finite, got 1 NaN or inf",
         ),
         (
-            lambda: ridge.dual_coefficients(K2, [[1.0, 2.0]], 1.0),
+            lambda: ridge.fit_dual(K2, [[1.0, 2.0]], 1.0),
             r"t must be one-dimensional and not empty, got shape \(1, 2\)",
         ),
         (
-            lambda: ridge.primal_weights(np.ones(3), np.ones(3), 1.0),
+            lambda: ridge.fit_primal(np.ones(3), np.ones(3), 1.0),
             r"Phi must be two-dimensional, got shape \(3,\); write Phi\[:, No",
         ),
         (
-            lambda: ridge.primal_weights(np.empty((0, 2)), [], 1.0),
+            lambda: ridge.fit_primal(np.empty((0, 2)), [], 1.0),
             r"Phi must be two-dimensional and not empty, got shape \(0, 2\)",
         ),
         (
-            lambda: ridge.primal_weights([["a"]], [1.0], 1.0),
+            lambda: ridge.fit_primal([["a"]], [1.0], 1.0),
             "Phi must be an array of numbers, got list",
         ),
         (

@@ -36,7 +36,7 @@ def test_primal_weights_are_least_squares_with_fake_rows(sizes, lam):
     rows = np.vstack([Phi, np.sqrt(lam) * np.eye(M)])
     targets = np.concatenate([t, np.zeros(M)])
     by_rows = np.linalg.lstsq(rows, targets, rcond=None)[0]
-    assert_allclose(ridge.primal_weights(Phi, t, lam), by_rows, atol=1e-8)
+    assert_allclose(ridge.fit_primal(Phi, t, lam), by_rows, atol=1e-8)
 
 
 @given(sizes, lams)
@@ -107,7 +107,7 @@ def test_ridge_tends_to_the_minimum_norm_weights():
     Phi, t, _ = low_rank((10, 6, 3), 3)
     limit = ridge.minimum_norm_weights(Phi, t)
     gaps = [
-        np.linalg.norm(ridge.primal_weights(Phi, t, lam) - limit)
+        np.linalg.norm(ridge.fit_primal(Phi, t, lam) - limit)
         for lam in (1e-2, 1e-4, 1e-6)
     ]
     assert gaps[1] < 0.02 * gaps[0]  # the gap shrinks like λ
@@ -127,7 +127,7 @@ def test_bias_and_variance_are_those_of_many_data_sets():
     trials = 4000
     y = np.array(
         [
-            Phi_new @ ridge.primal_weights(Phi, t, 0.7)
+            Phi_new @ ridge.fit_primal(Phi, t, 0.7)
             for t in h + 0.5 * rng.standard_normal((trials, 10))
         ]
     )

@@ -166,7 +166,7 @@ def _(rng):
     h = rng.standard_normal(p.N)
     targets = h + sigma * rng.standard_normal((DRAWS, p.N))
     fit = np.array(
-        [ridge.primal_weights(p.Phi, e, p.lam) for e in np.eye(p.N)]
+        [ridge.fit_primal(p.Phi, e, p.lam) for e in np.eye(p.N)]
     )
     return bound | {
         r"\sigma": sigma,
@@ -175,7 +175,7 @@ def _(rng):
         "y": lambda x: Sample(targets @ fit @ p.phi(x)),
         r"\mathbf s": lambda x: np.array(
             [
-                ridge.primal_weights(p.Phi, e, p.lam) @ p.phi(x)
+                ridge.fit_primal(p.Phi, e, p.lam) @ p.phi(x)
                 for e in np.eye(p.N)
             ]
         ),

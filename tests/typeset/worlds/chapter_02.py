@@ -92,7 +92,7 @@ def _(rng):
         return np.array(
             [
                 ridge.predict(
-                    ridge.dual_coefficients(p.K, unit, p.lam), p.k(p.X, [x])
+                    ridge.fit_dual(p.K, unit, p.lam), p.k(p.X, [x])
                 )[0]
                 for unit in np.eye(p.N)
             ]

@@ -62,7 +62,7 @@ def _(rng):
 def _(rng):
     p, bound = with_noise_and_prior(rng)
     lam = (bound[r"\sigma"] / bound[r"\lambda_0"]) ** 2
-    return bound | {r"\mathbf a": ridge.dual_coefficients(p.K, p.t, lam)}
+    return bound | {r"\mathbf a": ridge.fit_dual(p.K, p.t, lam)}
 
 
 def logistic_problem(rng):

@@ -157,7 +157,7 @@ def _(rng):
 @world("eq-gp-24")
 def _(rng):
     theta = rng.uniform(0.3, 1.5, size=4)
-    k = gp.ExponentialQuadratic(tuple(theta))
+    k = kernels.ExponentialQuadratic(tuple(theta))
     return {
         "n": range(1, 5),
         "m": range(1, 5),

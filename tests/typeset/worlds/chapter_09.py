@@ -163,7 +163,7 @@ def _(rng):
 def _(rng):
     gammas = rng.uniform(0.2, 1.0, size=3)
     x, z = rng.standard_normal((2, 3))
-    k = learning.ARDGaussian(tuple(gammas))
+    k = kernels.ARDGaussian(tuple(gammas))
     return {
         "D": 3,
         r"\gamma_": gammas,

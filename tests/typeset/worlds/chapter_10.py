@@ -63,7 +63,7 @@ def _(rng):
 @world("eq-net-arccos-0", "eq-net-arccos-1")
 def _(rng):
     x, z = two_inputs(rng)
-    zero, one = networks.ArcCosine(0), networks.ArcCosine(1)
+    zero, one = kernels.ArcCosine(0), kernels.ArcCosine(1)
     return {
         r"\mathbf x": x,
         r"\mathbf x'": z,
@@ -195,8 +195,8 @@ def hermite(n=40):
 @world("eq-net-update")
 def _(rng):
     beta, y, m_w, s_w = rng.uniform(0.4, 2.0, size=4)
-    q = networks.MeanField(0.0, 1.0, m_w, s_w)
-    new = networks.mean_field_update(q, y, beta)
+    q = mean_field.MeanField(0.0, 1.0, m_w, s_w)
+    new = mean_field.update(q, y, beta)
     return {
         r"\beta": beta,
         "y": y,
@@ -211,7 +211,7 @@ def _(rng):
 def _(rng):
     """The bound by the library; ln p(y) by quadrature over λ and w."""
     beta, y = rng.uniform(0.4, 2.0, size=2)
-    q = networks.MeanField(*rng.uniform(0.3, 1.2, size=4))
+    q = mean_field.MeanField(*rng.uniform(0.3, 1.2, size=4))
     lam = q.m_lam + np.sqrt(q.s_lam) * rng.standard_normal(DRAWS)
     w = q.m_w + np.sqrt(q.s_w) * rng.standard_normal(DRAWS)
     z, weights = hermite()
@@ -219,7 +219,7 @@ def _(rng):
     joint = norm.pdf(y, lam * w, beta**-0.5) * norm.pdf(lam) * norm.pdf(w)
     return {
         "q": q,
-        r"\mathcal L(q)": networks.evidence_bound(q, y, beta),
+        r"\mathcal L(q)": mean_field.evidence_bound(q, y, beta),
         r"p(y)": weights @ likelihood @ weights,
         r"p(y, \lambda, w)": Sample(joint),
         r"q(\lambda)": Sample(norm.pdf(lam, q.m_lam, np.sqrt(q.s_lam))),

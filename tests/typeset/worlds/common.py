@@ -42,7 +42,7 @@ def ridge_problem(rng, N=5, D=2):
         k=k,
         K=k(X),
         w=w,
-        a=ridge.dual_coefficients(k(X), t, lam),
+        a=ridge.fit_dual(k(X), t, lam),
     )
 
 
