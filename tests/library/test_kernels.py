@@ -20,7 +20,6 @@ from kernelbook._gram import TILE
 from kernelbook.kernels import (
     Constant,
     Gaussian,
-    Kernel,
     Linear,
     Matern,
     Periodic,
@@ -146,7 +145,6 @@ def test_gram_is_the_cross_gram_with_itself(k, X):
 def test_diagonal_is_that_of_the_gram(k, X):
     assert k.diagonal(X).shape == (len(X),)
     assert_allclose(k.diagonal(X), np.diag(k(X)), rtol=1e-12, atol=1e-13)
-    assert_allclose(Kernel._diagonal(k, X), np.diag(k(X)), rtol=1e-12)
 
 
 @every_kernel
@@ -521,7 +519,7 @@ def test_kernels_run_inside_scikit_learn(k):
         (
             lambda k: k.polynomial([1.0, -1.0]),
             ValueError,
-            "the coefficients of rule 5 must be >= 0, got -1.0",
+            r"the coefficients of rule 5\[1\] must be >= 0, got -1.0",
         ),
         (
             lambda k: k.polynomial([]),
@@ -556,7 +554,7 @@ def test_kernels_run_inside_scikit_learn(k):
         (
             lambda k: quadratic_form(np.eye(3))([[1.0, 2.0]]),
             ValueError,
-            r"X must have 3 columns, one for each row of A, got shape \(1, 2",
+            r"X must have one column per feature, shape \(N, 3\), got \(1, 2",
         ),
     ],
 )
