@@ -255,7 +255,65 @@ def test_a_component_is_the_conditional_of_its_joint_with_the_targets():
     assert_allclose(part.mean + other.mean, gp.mean(model, Z))
 
 
+def test_what_is_no_term_of_the_sum_has_no_component():
+    X, t, _ = problem(6, 1, 6)
+    model = gp.fit(2.0 * Gaussian(0.5) + Linear(), X, t, 5.0)
+    for stranger in [5 * Linear(), Gaussian(0.5), Linear() + Linear()]:
+        with pytest.raises(ValueError, match="k1 must be a term, or some, of"):
+            learning.component(model, stranger, X)
+    whole = learning.component(model, model.k, X)
+    assert_allclose(whole.mean, gp.mean(model, X))
+
+
+def test_a_component_has_no_prior_mean_and_leaves_the_trend_its_doubt():
+    X, t, rng = problem(8, 1, 6)
+    Z = rng.standard_normal((3, 1))
+    k1, k2 = 2.0 * Gaussian(0.5), 0.4 * Matern(1.5, 2.0)
+    model = gp.fit(k1 + k2, X, t + 9, 5.0, gp.Trend())
+    parts = [learning.component(model, k, Z).mean for k in (k1, k2)]
+    assert_allclose(sum(parts) + model.prior_mean(Z), gp.mean(model, Z))
+    wide = 1e7 * (Linear() + Constant(1.0))
+    limit = gp.fit(k1 + k2 + wide, X, t + 9, 5.0)
+    for k in (k1, k2):
+        ours, theirs = (
+            learning.component(one, k, Z) for one in (model, limit)
+        )
+        assert_allclose(ours.mean, theirs.mean, rtol=1e-4)
+        assert_allclose(
+            ours.latent_variance, theirs.latent_variance, rtol=1e-4
+        )
+
+
 # ------------------------------------------------------------------- learn
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_kernel_that_overflows_on_the_way_is_still_learned(seed):
+    rng = np.random.default_rng(seed)
+    X = 3 * rng.standard_normal((30, 2))
+    t = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(30)
+    k = kernels.exp(0.1 * Linear())
+    learned = learning.learn(k, X, t, beta=1.0, restarts=2)
+    assert np.isfinite(learned.value)
+    assert learned.value >= learning.evidence(k, X, t, 1.0).value
+    gradient = learning.evidence(learned.k, X, t, learned.beta).gradient
+    free = set(gradient) - set(learned.tries[0].edge)
+    if learned.status == "converged":
+        assert max(abs(gradient[name]) for name in free) < 0.1
+
+
+def test_a_start_without_a_value_is_passed_over_but_not_the_first():
+    X, t = wave(10, 1)
+    k = kernels.exp(0.1 * Linear())
+    learned = learning.learn(k, 10 * X, t, 1.0, restarts=8, reach=1e3)
+    lost = [one for one in learned.tries if one.value == -np.inf]
+    assert lost and all(one.status == "stalled" for one in lost)
+    assert np.isfinite(learned.value)
+    with (
+        np.errstate(over="ignore"),
+        pytest.raises(ValueError, match=r"k\(X\) of exp.* must be finite"),
+    ):
+        learning.learn(k, 1e3 * X, t, 1.0)
 
 
 def wave(N, seed):
