@@ -208,7 +208,7 @@ def learn(
     reach : how far they go
     rng : seed of their factors, or NumPy generator
     evaluations : where to stop a start, once its line search is done
-    progress : report to stderr when it takes longer than 5 seconds
+    progress : report to stderr when it takes longer than ten seconds
 
     Returns
     -------

@@ -159,7 +159,7 @@ def find_counterexample(
     D: int = 1,
     low: float = -3.0,
     high: float = 3.0,
-    seed: int = 0,
+    rng: int | np.random.Generator = 0,
 ) -> Counterexample | Search:
     """Look for points on which a symmetric function has a negative energy.
 
@@ -173,7 +173,7 @@ def find_counterexample(
     k : any callable; k(X, Z) is the (N, N*) array of all k(x_n, z_m)
     D : dimension of the inputs
     low, high : the box of inputs, low < high
-    seed : seed of the generator; the same seed gives the same answer
+    rng : seed, or NumPy generator; the same seed gives the same answer
 
     Returns
     -------
@@ -198,7 +198,7 @@ def find_counterexample(
     low, high = _checks.real(low, "low"), _checks.real(high, "high")
     if low >= high:
         raise ValueError(f"low must be < high, got {low} and {high}")
-    rng = np.random.default_rng(seed)
+    rng = _checks.generator(rng)
     probe = _Probe(k)
     for N in SIZES:
         X = _worst_set(probe, (N, D), low, high, rng)

@@ -287,13 +287,15 @@ def test_a_component_has_no_prior_mean_and_leaves_the_trend_its_doubt():
 # ------------------------------------------------------------------- learn
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_a_kernel_that_overflows_on_the_way_is_still_learned(seed):
+@pytest.mark.parametrize(
+    ("N", "D", "seed"), [(50, 2, 1), (100, 1, 0), (100, 2, 2), (100, 2, 3)]
+)
+def test_a_kernel_that_overflows_on_the_way_is_still_learned(N, D, seed):
     rng = np.random.default_rng(seed)
-    X = 3 * rng.standard_normal((30, 2))
-    t = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(30)
+    X = 3 * rng.standard_normal((N, D))
+    t = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(N)
     k = kernels.exp(0.1 * Linear())
-    learned = learning.learn(k, X, t, beta=1.0, restarts=2)
+    learned = learning.learn(k, X, t, beta=1.0)
     assert np.isfinite(learned.value)
     assert learned.value >= learning.evidence(k, X, t, 1.0).value
     gradient = learning.evidence(learned.k, X, t, learned.beta).gradient
@@ -428,13 +430,13 @@ def test_progress_is_shown_on_stderr_when_it_takes_long(monkeypatch, capsys):
     X, t = wave(10, 5)
     learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
     assert capsys.readouterr() == ("", "")
-    ticks = count(time.monotonic(), 6)
-    monkeypatch.setattr(time, "monotonic", lambda: next(ticks))
+    ticks = count(time.process_time(), 11)
+    monkeypatch.setattr(time, "process_time", lambda: next(ticks))
     learned = learning.learn(Gaussian(1.0), X, t, 1.0, restarts=1)
     out, err = capsys.readouterr()
     assert out == ""
     first, *_, last = err.splitlines()
-    assert first.startswith("learn: 6 s, start 1, 1 evaluations, best ")
+    assert first.startswith("learn: 11 s, start 1, 1 evaluations, best ")
     assert last.endswith(
         f"start 2, {learned.tries[1].evaluations} evaluations, "
         f"best {learned.value:.2f}"
@@ -443,17 +445,17 @@ def test_progress_is_shown_on_stderr_when_it_takes_long(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_progress_is_shown_every_five_seconds(monkeypatch, capsys):
+def test_progress_is_shown_every_ten_seconds_of_computing(monkeypatch, capsys):
     now = 1000.0
-    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "process_time", lambda: now)
     progress = _progress.Progress("work")
-    now += 4.9
+    now += 9.9
     progress("early")
     assert capsys.readouterr().err == ""
     now += 0.1
     for _ in range(2):  # the second time it is too soon
         progress("half")
-    assert capsys.readouterr().err == "work: 5 s, half\n"
+    assert capsys.readouterr().err == "work: 10 s, half\n"
     _progress.Progress("work", wanted=False)("never")
     assert capsys.readouterr().err == ""
 
