@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
