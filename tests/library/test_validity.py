@@ -121,7 +121,7 @@ def test_nothing_is_found_against_a_kernel(k, options):
 
 def test_search_is_deterministic_and_varies_with_the_seed():
     first, again, other = (
-        validity.find_counterexample(cityblock, D=2, seed=seed)
+        validity.find_counterexample(cityblock, D=2, rng=seed)
         for seed in (0, 0, 1)
     )
     assert np.array_equal(first.points, again.points)
