@@ -193,7 +193,7 @@ def _(rng):
     """The example of a step is the one whose input points along it."""
     q, eta = problem(rng), rng.uniform(0.1, 0.6)
     q.X = rng.standard_normal(q.X.shape)
-    path = logistic.stochastic_ascent(q.X, q.t, eta, epochs=2, seed=5)
+    path = logistic.stochastic_ascent(q.X, q.t, eta, epochs=2, rng=5)
     inputs = features.with_bias(q.X)
     inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
     order = np.abs(np.diff(path, axis=0) @ inputs.T).argmax(axis=1) + 1
