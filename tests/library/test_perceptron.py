@@ -1,5 +1,9 @@
 """The perceptron, its dual, its bound; and the toy data of its chapter."""
 
+import pickle
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -7,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import Perceptron
 
-from kernelbook import kernels, margin, perceptron, toydata
+from kernelbook import _progress, kernels, margin, perceptron, toydata
+from kernelbook.exceptions import ConvergenceWarning
 
 seeds = st.integers(0, 10**6)
 
@@ -28,8 +33,8 @@ def separable(seed, N=12, M=3):
 @given(seeds)
 def test_both_forms_make_the_same_mistakes_in_the_same_order(seed):
     Phi, t, _ = separable(seed)
-    primal = perceptron.perceptron(Phi, t, 2000)
-    dual = perceptron.dual_perceptron(Phi @ Phi.T, t, 2000)
+    primal = perceptron.fit_primal(Phi, t, 2000)
+    dual = perceptron.fit_dual(Phi @ Phi.T, t, 2000)
     assert primal.converged and dual.converged
     assert np.array_equal(primal.mistakes, dual.mistakes)
     assert_allclose(primal.w, Phi.T @ (dual.c * t))
@@ -39,7 +44,7 @@ def test_both_forms_make_the_same_mistakes_in_the_same_order(seed):
 @given(seeds)
 def test_result_separates_and_mistakes_keep_novikoffs_bound(seed):
     Phi, t, u = separable(seed)
-    primal = perceptron.perceptron(Phi, t, 2000)
+    primal = perceptron.fit_primal(Phi, t, 2000)
     assert np.all(t * (Phi @ primal.w) > 0)
     assert len(primal.mistakes) <= perceptron.mistake_bound(u, Phi, t)
 
@@ -58,33 +63,114 @@ def test_weights_are_scikit_learns():
     theirs = Perceptron(
         fit_intercept=False, shuffle=False, tol=None, max_iter=500
     ).fit(Phi, t)
-    assert_allclose(perceptron.perceptron(Phi, t).w, theirs.coef_[0])
+    assert_allclose(perceptron.fit_primal(Phi, t).w, theirs.coef_[0])
 
 
 @pytest.mark.parametrize("N", [2, 7, 30])
 def test_orthonormal_examples_meet_the_bound(N):
     t = np.where(np.arange(N) % 2, 1.0, -1.0)
-    run = perceptron.dual_perceptron(np.eye(N), t)
+    run = perceptron.fit_dual(np.eye(N), t)
     assert np.array_equal(run.c, np.ones(N))
     assert_allclose(perceptron.mistake_bound(t, np.eye(N), t), N)
 
 
 @pytest.mark.parametrize("constant", [0.0, 1.0])
+@pytest.mark.filterwarnings("ignore::kernelbook.exceptions.ConvergenceWarning")
 def test_xor_cycles_with_a_linear_kernel_and_says_so(constant):
     X, t = toydata.xor()
     K = kernels.Linear()(X) + constant
     for epochs in (1, 5, 50):
-        run = perceptron.dual_perceptron(K, t, epochs)
+        run = perceptron.fit_dual(K, t, epochs)
         assert not run.converged
         assert np.array_equal(run.c, [epochs] * 4)
-    primal = perceptron.perceptron(X, t, 5)
+    primal = perceptron.fit_primal(X, t, 5)
     assert not primal.converged and not primal.w.any()
+
+
+FORMS = [
+    pytest.param(perceptron.fit_primal, lambda X: X, id="fit_primal"),
+    pytest.param(perceptron.fit_dual, lambda X: X @ X.T, id="fit_dual"),
+    pytest.param(perceptron.fit, lambda X: X, id="fit"),
+]
+
+
+@pytest.mark.parametrize(("fit", "of"), FORMS)
+def test_a_hundred_passes_with_mistakes_end_with_a_warning(fit, of):
+    X, t = toydata.xor()
+    message = (
+        rf"perceptron\.{fit.__name__} ended before its goal "
+        r"\(max_iterations\): the last pass still had mistakes; raise max_e"
+    )
+    with pytest.warns(ConvergenceWarning, match=message) as said:
+        run = fit(of(X), t)
+    assert said[0].filename == __file__
+    assert run.status == "max_iterations" and not run.converged
+    assert np.array_equal(np.bincount(run.mistakes), [100] * 4)
+
+
+@pytest.mark.parametrize(("fit", "of"), FORMS)
+@pytest.mark.parametrize("wanted", [True, False, None])
+def test_progress_is_reported_unless_it_is_not_wanted(
+    fit, of, wanted, monkeypatch, capsys
+):
+    monkeypatch.setattr(_progress, "EVERY", 0.0)
+    X, t = toydata.two_blobs(9, distance=8.0, seed=0)
+    asked = {} if wanted is None else {"progress": wanted}
+    run = fit(of(X), t, **asked)
+    assert run.status == "converged"
+    lines = capsys.readouterr().err.splitlines()
+    if wanted is False:
+        assert not lines
+    else:
+        start = f"perceptron.{fit.__name__}: 0 s, 1 passes, "
+        assert lines[0].startswith(start) and "mistakes" in lines[0]
+
+
+@pytest.mark.parametrize(("fit", "of"), FORMS)
+def test_runs_survive_pickling_and_keep_nothing_of_the_callers(fit, of):
+    X, t = toydata.two_blobs(9, distance=8.0, seed=0)
+    A = of(X).copy()
+    run = fit(A, t)
+    again = pickle.loads(pickle.dumps(run))
+    A[:], t[:] = 7.0, 1.0
+    for name, value in vars(again).items():
+        assert np.array_equal(vars(run)[name], value)
+    assert again.converged
+
+
+def test_two_threads_learn_what_one_learns():
+    X, t = toydata.two_blobs(30, distance=6.0, seed=1)
+    alone = perceptron.fit(X, t, 1000)
+    with ThreadPoolExecutor(2) as pool:
+        runs = pool.map(lambda _: perceptron.fit(X, t, 1000), range(6))
+        for run in runs:
+            assert np.array_equal(run.mistakes, alone.mistakes)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:(overflow|invalid value) enc:RuntimeWarning"
+)
+def test_an_output_that_overflows_is_never_taken_for_right():
+    """+inf and -inf meet in example 1; NaN must not end the search."""
+    ones, t = np.ones(64), np.array([1, -1])
+    Phi = 1e200 * np.array([ones, np.where(np.arange(64) % 2, -1.0, 1.0)])
+    run = perceptron.fit_primal(Phi, t)
+    assert run.converged
+    assert np.all(t * (Phi / 1e200 @ (run.w / 1e200)) > 0)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-80, 1.0, 1e80, 1e160])
+def test_bound_ignores_the_unit_of_the_features(size):
+    Phi, t, u = separable(3)
+    bound = perceptron.mistake_bound(u, Phi, t)
+    for c in (1e-160, 1.0, 1e160):
+        assert_allclose(perceptron.mistake_bound(c * u, size * Phi, t), bound)
 
 
 def test_xor_is_learned_with_a_quadratic_kernel():
     X, t = toydata.xor()
     K = kernels.Polynomial(degree=2)(X)
-    run = perceptron.dual_perceptron(K, t)
+    run = perceptron.fit_dual(K, t)
     assert run.converged
     assert len(run.mistakes) == 2
     assert np.array_equal(np.sign(K @ (run.c * t)), t)
@@ -93,8 +179,8 @@ def test_xor_is_learned_with_a_quadratic_kernel():
 def test_inputs_are_left_alone():
     Phi, t, _ = separable(5)
     before = Phi.copy(), t.copy()
-    perceptron.perceptron(Phi, t)
-    perceptron.dual_perceptron(Phi @ Phi.T, t)
+    perceptron.fit_primal(Phi, t)
+    perceptron.fit_dual(Phi @ Phi.T, t)
     assert np.array_equal(Phi, before[0]) and np.array_equal(t, before[1])
 
 
@@ -165,9 +251,11 @@ def test_subgradient_counts_a_score_of_zero_as_a_mistake():
 
 
 @given(seeds, st.floats(0.01, 100))
-def test_affine_perceptron_is_the_update_rule_in_a_loop(seed, eta):
+def test_fit_is_the_update_rule_in_a_loop(seed, eta):
     X, t = blobs(seed)
-    run = perceptron.affine_perceptron(X, t, max_epochs=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        run = perceptron.fit(X, t, max_epochs=5)
     w, b, mistakes = np.zeros(2), 0.0, []
     for _ in range(5):
         for n in range(25):
@@ -194,7 +282,7 @@ def test_one_update_follows_the_subgradient_of_its_example():
 def test_affine_weights_are_scikit_learns(seed):
     X, t = blobs(seed, distance=9.0)
     theirs = Perceptron(shuffle=False, tol=None, max_iter=500).fit(X, t)
-    ours = perceptron.affine_perceptron(X, t, 500)
+    ours = perceptron.fit(X, t, 500)
     assert ours.converged
     assert_allclose(ours.w, theirs.coef_[0])
     assert_allclose(ours.b, theirs.intercept_[0])
@@ -206,7 +294,7 @@ def test_affine_mistakes_keep_the_bound_with_the_bias(seed):
     best = margin.hard_margin(X, t)
     Xb = np.column_stack([np.ones(25), X])
     bound = perceptron.mistake_bound([best.b, *best.w], Xb, t)
-    assert len(perceptron.affine_perceptron(X, t, 500).mistakes) <= bound
+    assert len(perceptron.fit(X, t, 500).mistakes) <= bound
 
 
 PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
@@ -216,32 +304,32 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
     ("call", "message"),
     [
         (
-            lambda: perceptron.perceptron(PHI2, [0, 1]),
+            lambda: perceptron.fit_primal(PHI2, [0, 1]),
             r"t must be -1 or \+1, got 0",
         ),
         (
-            lambda: perceptron.dual_perceptron(PHI2, [1, 1]),
+            lambda: perceptron.fit_dual(PHI2, [1, 1]),
             r"t must contain both -1 and \+1, got only \+1",
         ),
         (
-            lambda: perceptron.perceptron(PHI2, T2, max_epochs=0),
+            lambda: perceptron.fit_primal(PHI2, T2, max_epochs=0),
             "max_epochs must be a whole number >= 1, got 0",
         ),
         (
-            lambda: perceptron.dual_perceptron(PHI2, T2, max_epochs=0),
+            lambda: perceptron.fit_dual(PHI2, T2, max_epochs=0),
             "max_epochs must be a whole number >= 1, got 0",
         ),
         (
-            lambda: perceptron.dual_perceptron(np.ones((2, 3)), T2),
+            lambda: perceptron.fit_dual(np.ones((2, 3)), T2),
             "K must be a square Gram matrix",
         ),
         (
             lambda: perceptron.mistake_bound([1.0, 1.0], PHI2, T2),
-            "w must separate the classes, got .* = -1",
+            "w must separate the classes, got .* <= 0 for the example n = 1,",
         ),
         (
             lambda: perceptron.mistake_bound([0.0, -1.0], PHI2, T2),
-            "w must separate the classes, got .* = 0",
+            "w must separate the classes, got .* <= 0 for the example n = 0,",
         ),
         (
             lambda: perceptron.mistake_bound([1.0, 1.0], PHI2, [1, 2]),
@@ -254,6 +342,10 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
         (
             lambda: perceptron.loss([1.0], 0.0, PHI2, T2),
             "w must have length 2, got 1",
+        ),
+        (
+            lambda: perceptron.loss([1e200] * 2, 0.0, [[1e200, -1e200]], [1]),
+            "w and X must be small enough that their products are finite",
         ),
         (
             lambda: perceptron.subgradient([1.0, 1.0], 0.0, PHI2, [1, 2]),
@@ -280,11 +372,11 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
             "b must be finite, got nan",
         ),
         (
-            lambda: perceptron.affine_perceptron(PHI2, [1, 1]),
+            lambda: perceptron.fit(PHI2, [1, 1]),
             r"t must contain both -1 and \+1",
         ),
         (
-            lambda: perceptron.affine_perceptron(PHI2 + np.inf, T2),
+            lambda: perceptron.fit(PHI2 + np.inf, T2),
             "X must be finite",
         ),
         (lambda: toydata.two_blobs(4, -1.0, 0), "distance must be >= 0"),
