@@ -119,9 +119,9 @@ def bounds(
 
 def _direction(m: FloatArray, mixed: FloatArray) -> FloatArray:
     """m of length one, at right angles to the differences of what it mixes."""
-    along = np.linalg.svd(mixed[1:] - mixed[0], full_matrices=False)
-    long_enough = along.S > FLAT * along.S.max(initial=0.0)
-    Q = along.Vh[long_enough]
+    faces = np.linalg.svd(mixed[1:] - mixed[0], full_matrices=False)
+    least = FLAT * faces.S.max(initial=0.0)
+    Q = faces.Vh[faces.S > least]
     n: FloatArray = m - (Q @ m) @ Q
     norm = float(np.linalg.norm(n))
     return n / norm if norm > 0 else n
