@@ -121,7 +121,7 @@ def _direction(m: FloatArray, mixed: FloatArray) -> FloatArray:
     """m of length one, at right angles to the differences of what it mixes."""
     faces = np.linalg.svd(mixed[1:] - mixed[0], full_matrices=False)
     least = FLAT * faces.S.max(initial=0.0)
-    Q = faces.Vh[faces.S > least]
+    Q = faces.Vh[least < faces.S]
     n: FloatArray = m - (Q @ m) @ Q
     norm = float(np.linalg.norm(n))
     return n / norm if norm > 0 else n
