@@ -102,9 +102,40 @@ def test_boundary_is_where_two_scores_are_equal():
         assert np.all(F[:, k] > F[:, j])
 
 
+@pytest.mark.parametrize("c", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+def test_a_hyperplane_is_the_same_at_every_scale(c):
+    rng = np.random.default_rng(3)
+    w, b, X = rng.standard_normal(3), 0.7, rng.standard_normal((4, 3))
+    for f in (discriminant.signed_distance, discriminant.foot):
+        assert np.array_equal(f(c * w, c * b, X), f(w, b, X))
+
+
+def test_feet_of_far_points_are_on_the_hyperplane():
+    feet = discriminant.foot([1e200, 0.0], 0.0, [[1e300, 7.0]])
+    assert np.array_equal(feet, [[0.0, 7.0]])
+    assert_allclose(
+        discriminant.foot([3.0, 4.0], 0.0, [[1e300, 1e300]]),
+        [[0.16e300, -0.12e300]],
+    )
+
+
 def test_one_hot_rows_are_unit_vectors():
     T = discriminant.one_hot([2, 0, 1, 2], K=4)
     assert np.array_equal(T, np.eye(4)[[2, 0, 1, 2]])
+
+
+def test_number_of_classes_may_be_a_whole_float():
+    T = discriminant.one_hot([1, 0], K=2.0)
+    assert np.array_equal(T, [[0, 1], [1, 0]])
+    X, labels = problem(1)
+    assert np.array_equal(
+        discriminant.least_squares(X, labels, K=4.0),
+        discriminant.least_squares(X, labels, K=4),
+    )
+
+
+def test_one_hot_needs_no_square_of_the_number_of_classes():
+    assert discriminant.one_hot([99_999], K=100_000).sum() == 1
 
 
 @given(seeds)
@@ -212,6 +243,10 @@ X2 = np.eye(2)
         (
             lambda: discriminant.least_squares(X2, [-1, 1], K=2),
             "labels must be whole numbers from 0 to 1, got -1",
+        ),
+        (
+            lambda: discriminant.one_hot([0, 1], K=2.5),
+            "K must be a whole number >= 2, got 2.5",
         ),
         (
             lambda: discriminant.one_hot([0.5, 1.0], K=2),
