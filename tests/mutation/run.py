@@ -43,6 +43,7 @@ settings.register_profile(
 )
 
 
+TERMINAL = os.fdopen(os.dup(2), "w")  # before pytest captures it
 LIVES, CANNOT = 0, 255  # how a child ends; else the place of what killed it
 
 
@@ -320,4 +321,4 @@ def reap(running, watch):
 
 
 def show(text):
-    print(f"\r{text:60}", end="", file=sys.__stderr__, flush=True)
+    print(f"\r{text:60}", end="", file=TERMINAL, flush=True)
