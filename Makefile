@@ -90,7 +90,8 @@ expected: $(READY)
 
 mutants: $(READY)
 	@$(BIN)/python -m pytest -q -p mutation.run -p no:xdist -p no:cacheprovider \
-	  --record $(if $(AGAIN),--again) --modules "$(MODULES)" tests/library kernelbook
+	  $(if $(ALL),--all) --modules "$(MODULES)" --children $(or $(CHILDREN),2) \
+	  tests/library kernelbook
 
 # The peers (torch among them) are installed only when they are measured.
 PEERS := $(VENV)/peers

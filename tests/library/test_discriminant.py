@@ -177,7 +177,7 @@ def test_one_hot_scores_add_up_to_one(seed):
 
 
 def test_two_classes_one_hot_and_plus_minus_one_agree():
-    X, t = toydata.two_blobs(31, distance=1.0, seed=3)
+    X, t = toydata.two_blobs(31, distance=1.0, rng=3)
     W = discriminant.least_squares(X, t > 0, K=2)
     w = discriminant.least_squares_weights(X, t)
     assert_allclose(W[:, 1] - W[:, 0], w)
@@ -185,7 +185,7 @@ def test_two_classes_one_hot_and_plus_minus_one_agree():
 
 @pytest.mark.parametrize("column", ["copy", "constant"])
 def test_rank_deficient_inputs_get_the_shortest_minimiser(column):
-    X, t = toydata.two_blobs(30, distance=2.0, seed=1)
+    X, t = toydata.two_blobs(30, distance=2.0, rng=1)
     extra = X[:, 0] if column == "copy" else np.full(30, 2.0)
     X = np.column_stack([X, extra])
     Xb = np.column_stack([np.ones(30), X])
@@ -205,7 +205,7 @@ def test_more_features_than_examples_fits_every_target():
 
 
 def test_blobs_lie_at_their_centres_and_take_turns():
-    X, labels = toydata.blobs(CENTRES, N=8001, spread=0.5, seed=4)
+    X, labels = toydata.blobs(CENTRES, N=8001, spread=0.5, rng=4)
     assert np.array_equal(labels[:6], [0, 1, 2, 3, 0, 1])
     for k, centre in enumerate(CENTRES):
         cloud = X[labels == k]
@@ -329,7 +329,7 @@ X2 = np.eye(2)
             "k and j must be two classes below 2, got 1 and 1",
         ),
         (
-            lambda: toydata.blobs(CENTRES, N=3, spread=1.0, seed=0),
+            lambda: toydata.blobs(CENTRES, N=3, spread=1.0, rng=0),
             "N must be a whole number >= 4, got 3",
         ),
     ],

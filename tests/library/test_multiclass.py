@@ -28,7 +28,7 @@ def least_squares_oracle():
 
 
 def data(seed=0, N=60):
-    X, labels = toydata.blobs(CENTRES, N, spread=1.0, seed=seed)
+    X, labels = toydata.blobs(CENTRES, N, spread=1.0, rng=seed)
     rng = np.random.default_rng(seed + 1)
     return X, labels, 3 * rng.standard_normal((300, 2))
 
@@ -75,7 +75,7 @@ def test_ties_are_broken_as_in_scikit_learn():
 
 def test_one_vs_rest_perceptrons_are_scikit_learns_when_separable():
     X, labels = toydata.blobs(
-        [[0.0, 9.0], [8.0, -5.0], [-8.0, -5.0]], 30, spread=1.0, seed=2
+        [[0.0, 9.0], [8.0, -5.0], [-8.0, -5.0]], 30, spread=1.0, rng=2
     )
 
     def fit(X, t):
