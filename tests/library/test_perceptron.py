@@ -165,6 +165,8 @@ def test_bound_ignores_the_unit_of_the_features(size):
     bound = perceptron.mistake_bound(u, Phi, t)
     for c in (1e-160, 1.0, 1e160):
         assert_allclose(perceptron.mistake_bound(c * u, size * Phi, t), bound)
+    x = [[-2.0 * size], [size]]
+    assert_allclose(perceptron.mistake_bound([-1e160], x, [1, -1]), 4.0)
 
 
 def test_xor_is_learned_with_a_quadratic_kernel():
@@ -330,6 +332,14 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
         (
             lambda: perceptron.mistake_bound([0.0, -1.0], PHI2, T2),
             "w must separate the classes, got .* <= 0 for the example n = 0,",
+        ),
+        (
+            lambda: perceptron.mistake_bound([1.0], PHI2, T2),
+            "w must have length 2, got 1",
+        ),
+        (
+            lambda: perceptron.mistake_bound([np.nan, 1.0], PHI2, T2),
+            "w must be finite",
         ),
         (
             lambda: perceptron.mistake_bound([1.0, 1.0], PHI2, [1, 2]),
