@@ -21,8 +21,9 @@ NOT_HERE = {
     (SPOILT, "rng"): "test_conventions has a test of its own",
     (SPOILT, "z"): "activations work entry by entry: NaN in, NaN out",
     (SPOILT, "counting.Number.__init__"): "made by Tally, which checks",
-    (SPOILT, "objects.Graph.__init__.edges"): "pairs of nodes, no array",
-    (OTHER_FORM, "objects.Graph.__init__.edges"): "pairs of nodes, no array",
+    (SPOILT, "kernels.Graph.__init__.edges"): "pairs of nodes, no array",
+    (OTHER_FORM, "kernels.Graph.__init__.edges"): "pairs of nodes, no array",
+    (OTHER_FORM, "validity.rounding_level.K"): "asks for the precision of K",
     (SPOILT, "labels.coding.y"): "labels may be words and dates",
     (SPOILT, "labels.Coding.__init__.names"): "labels may be words and dates",
 }
@@ -34,8 +35,13 @@ WITHOUT_NUMBERS = {
     "gp.loo": "takes a model",
     "kernels.exp": "takes a kernel",
     "learning.log_pseudo_likelihood": "takes a model",
-    "learning.parameters": "takes a kernel",
-    "learning.with_parameters": "takes a kernel and numbers by name",
+    "kernels.hyperparameter": "makes a field of a class",
+    "kernels.non_negative": "makes a field of a class",
+    "kernels.positive": "makes a field of a class",
+    "kernels.setting": "makes a field of a class",
+    "kernels.terms": "takes a kernel",
+    "gp.outputs": "takes a model",
+    "gp.posterior": "takes a model, and inputs that were checked",
     "toydata.xor": "takes nothing",
 }
 
