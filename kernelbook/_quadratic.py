@@ -45,9 +45,8 @@ class Curvature:
 
     @cached_property
     def _extremes(self) -> FloatArray:
-        """The smallest eigenvalue of P and the largest in size."""
-        values = eigvalsh(self.P)
-        return np.array([values[0], np.abs(values).max()])
+        """The smallest eigenvalue of P and the largest."""
+        return np.asarray(eigvalsh(self.P)[[0, -1]])
 
     @property
     def lowest(self) -> float:
@@ -56,7 +55,7 @@ class Curvature:
 
     @property
     def rounding(self) -> float:
-        """M eps ‖P‖, the error of its eigenvalues."""
+        """M eps ‖P‖, the error of its eigenvalues, unless P is indefinite."""
         return len(self.P) * EPS * float(self._extremes[1])
 
     @cached_property
@@ -75,7 +74,7 @@ class Curvature:
     @property
     def error(self) -> float:
         """M eps times the largest eigenvalue in the new units."""
-        return len(self.P) * EPS * float(np.abs(self.modes[0]).max())
+        return len(self.P) * EPS * float(self.modes[0][-1])
 
     @property
     def indefinite(self) -> bool:

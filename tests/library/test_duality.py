@@ -376,6 +376,18 @@ def test_what_falls_beyond_the_floats_falls_to_minus_infinity():
             duality.recover_primal(qp)
 
 
+def test_one_coordinate_beyond_the_floats_is_enough():
+    qp = QuadraticProgram(np.diag([1e-200, 1.0]), [1e200, 1.0])
+    assert duality.dual_function(qp) == -np.inf
+
+
+def test_huge_slopes_hide_no_smaller_ones():
+    flat = QuadraticProgram(np.diag([1.0, 0.0, 1.0]), [1e200, 1e190, 0.0])
+    assert duality.dual_function(flat) == -np.inf
+    qp = QuadraticProgram(np.diag([1.0, 0.0, 1.0]), [1e200, 0.0, 0.0])
+    assert_allclose(duality.recover_primal(qp), [-1e200, 0.0, 0.0])
+
+
 @pytest.mark.parametrize("unit", [1e-150, 1e-12, 1e12, 1e150])
 def test_default_step_of_the_ascent_has_the_unit_of_the_objective(unit):
     """One over the curvature, 1/(2 unit), however small that is."""

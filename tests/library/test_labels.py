@@ -186,6 +186,10 @@ THREE = labels.coding([3, 7, 9])
             r"names must be in increasing order, .* got \['b', 'a'\]",
         ),
         (
+            lambda: labels.Coding(np.array(["a", "c", "b"])),
+            "names must be in increasing order, each once",
+        ),
+        (
             lambda: labels.Coding(np.array(["a", "a"])),
             "names must be in increasing order, each once",
         ),

@@ -304,7 +304,7 @@ def test_a_point_is_shown_with_four_digits_and_no_rounding_error():
     X = np.array([[-3.0, 0.0], [-1.0, -2.0]])
     shown = margin._show(np.array([2e-9, -0.123456]), X)
     assert shown == "[ 0.     -0.1235]"
-    X[:, 1] += 1e6
+    X[:, 1] = 1e6  # the other feature does not vary
     shown = margin._show(np.array([2.1e-9, -0.123456]), X)
     assert shown == "[ 2.1000e-09 -1.2346e-01]"  # as large as the spread says
 
@@ -337,6 +337,8 @@ def test_inputs_are_left_alone():
         (lambda: margin.distance([1], 1, [[1, 2]]), "w must have length 2"),
         (lambda: margin.distance([1], np.nan, [[1]]), "b must be finite"),
         (lambda: margin.margin([1], 0, [[1]], [2]), "t must be -1 or [+]1"),
+        (lambda: margin.margin([1], 0, [1, 2], [1, 1]), "two-dimensional"),
+        (lambda: margin.canonical([1], 0, [[1]], [2]), "t must be -1 or [+]1"),
         (
             lambda: margin.canonical([4], 0, [[2], [3], [5]], [1, -1, 1]),
             "must separate .* example 1 at the signed distance .* = -3",
@@ -396,9 +398,11 @@ def test_a_search_cut_short_warns_and_says_so(monkeypatch):
     assert complete.status == margin.hard_margin(X, t).status == "converged"
     monkeypatch.setattr(margin, "MAX_PAIRS", 2)
     message = r"closest_points ended .* \(max_iterations\): the distance of"
-    with pytest.warns(ConvergenceWarning, match=message):
+    with pytest.warns(ConvergenceWarning, match=message) as seen:
         points = margin.closest_points(X, t)
+    assert seen[0].filename == __file__  # it points at the caller
     assert points.status == "max_iterations"
+    assert points.gap == points.upper - points.lower > 0
     assert points.lower <= complete.lower <= complete.upper <= points.upper
 
 
@@ -496,6 +500,7 @@ def test_a_hyperplane_is_the_same_at_every_scale(c):
 
 def test_distance_with_huge_weights_and_points():
     assert margin.distance([1e200, 0], 0.0, [[3.0, 9.0]])[0] == 3.0
+    assert margin.distance([-1e200, 0.5], 0.0, [[3.0, 9.0]])[0] == 3.0
     far = margin.distance([3e200, 4e200], 0.0, [[1e307, 1e307]])
     assert_allclose(far, [1.4e307])
     assert_allclose(
