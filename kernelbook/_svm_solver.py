@@ -122,29 +122,30 @@ def problem(
     K: FloatArray, t: FloatArray, C: float, bias: bool, eps: float = EPS
 ) -> Problem:
     """The problem in v, with phantom and moved origin if they are needed."""
-    probe(K, eps)
+    block = evenly_spaced(K)
+    origin = midst(K, block)
+    probe(K, block, eps)
     low, high = np.minimum(0.0, C * t), np.maximum(0.0, C * t)
     given = K
     if not bias:
         never = 2 * C * len(t)  # Σ|v| is at most half of this
         K, t = np.pad(K, (0, 1)), np.append(t, 0.0)
         low, high = np.append(low, -never), np.append(high, never)
-    origin = midst(given)
     if origin is not None:
         K = seen_from(K, origin)
     return Problem(K, t, low, high, C, bias, given, eps, origin)
 
 
-def midst(K: FloatArray) -> int | None:
+def midst(K: FloatArray, block: FloatArray) -> int | None:
     """The example nearest to the mean of all, if all are far from 0.
 
     Squared distances from the mean are K_nn - 2 mean_m K_nm, up to a number.
+    Whether they are small is judged by a block of K.
     """
-    means, diagonal = K.mean(axis=0), K.diagonal()
-    spread = float(diagonal.mean() - means.mean())
-    if float(diagonal.mean()) <= FAR * spread:
+    size = float(block.diagonal().mean())
+    if size <= FAR * (size - float(block.mean())):
         return None
-    return int((diagonal - 2 * means).argmin())
+    return int((K.diagonal() - 2 * K.mean(axis=0)).argmin())
 
 
 def seen_from(K: FloatArray, r: int) -> FloatArray:
@@ -193,10 +194,21 @@ def point_at(
 
 def recomputed(p: Problem, point: Point) -> Point:
     """The same point without what many small steps have left of rounding."""
-    v = point.v.copy()
-    if not p.bias:
-        v[-1] = -math.fsum(v[:-1])
+    v = balanced(p, point.v)
     return point_at(p, v)
+
+
+def balanced(p: Problem, v: FloatArray) -> FloatArray:
+    """v with Σv = 0 as nearly as floating-point numbers allow."""
+    N, v = len(p.given), v.copy()
+    inside = np.flatnonzero((v > p.low) & (v < p.high))
+    inside = inside[inside < N]
+    if len(inside):
+        finest = inside[np.abs(v[inside]).argmin()]
+        v[finest] = (v[finest] - math.fsum(v.tolist())).clip(p.low[finest], p.high[finest])
+    if not p.bias:
+        v[-1] = -math.fsum(v[:-1].tolist())
+    return v
 
 
 def outward(p: Problem, point: Point) -> Point:
@@ -214,6 +226,11 @@ def outward(p: Problem, point: Point) -> Point:
     if np.abs(v).max() * longer >= p.C:
         return point
     return recomputed(p, replace(point, v=longer * point.v))
+
+
+def higher(one: Point, other: Point) -> Point:
+    """The one with the higher dual."""
+    return max(one, other, key=lambda point: point.dual)
 
 
 def better(one: Point, other: Point) -> Point:
@@ -360,7 +377,7 @@ def low_rank(p: Problem, point: Point, search: Search) -> Point:
     """Stage 3: interior point with K = GGᵀ, then exact zeros."""
     inner = low_rank_step(p, point, search.watch)
     search.note(inner)
-    return finished(p, inner, search)
+    return higher(point, finished(p, inner, search))
 
 
 def many_rounds(p: Problem, point: Point, search: Search) -> Point:
@@ -393,8 +410,9 @@ STAGES: tuple[Callable[[Problem, Point, Search], Point], ...] = (
 
 def finished(p: Problem, inner: Point, search: Search) -> Point:
     """A point inside the box, with exact zeros: by Newton, or by clamping."""
-    exact = newton(p, inner, search.watch)
-    point = clamp(p, inner) if exact is None else exact
+    step = max(p.C, 1 / p.scale)
+    exact = newton(p, inner, search.watch, step)
+    point = clamp(p, inner, step) if exact is None else exact
     search.propose(point)
     return point
 
@@ -527,20 +545,20 @@ class Guess(NamedTuple):
     at_high: BoolArray
 
 
-def guess(p: Problem, point: Point) -> Guess:
+def guess(p: Problem, point: Point, step:float|None=None) -> Guess:
     """Where one gradient step would end: inside, or at which bound."""
-    aim = point.v + (point.e - point.b) / p.scale
+    aim = point.v + (point.e - point.b) * (step or 1 / p.scale)
     return Guess((aim > p.low) & (aim < p.high), aim >= p.high)
 
 
-def newton(p: Problem, point: Point, watch: Watch) -> Point | None:
+def newton(p: Problem, point: Point, watch: Watch, step:float|None=None) -> Point | None:
     """Guess which v are at a bound, solve for the others, mend the guess.
 
     A v that leaves its box is put on the bound it crossed, and one at a bound
     whose e - b has the wrong sign is freed.  No change: optimal.  If the
     number of changes does not halve each time, it gives up: None.
     """
-    now = guess(p, point)
+    now = guess(p, point, step)
     changes = int(now.free.sum())
     for _ in range(NEWTON_TRIES):
         watch.spend(1)
@@ -616,9 +634,9 @@ def free_solver(
     return step
 
 
-def clamp(p: Problem, point: Point) -> Point:
+def clamp(p: Problem, point: Point, step:float|None=None) -> Point:
     """Put those v on their bounds that seem to belong there."""
-    free, at_high = guess(p, point)
+    free, at_high = guess(p, point, step)
     v = np.where(free, point.v, np.where(at_high, p.high, p.low))
     return point_at(p, project(p, v))
 
@@ -692,12 +710,17 @@ def subset_step(
 # ------------------------------------------------------------ definiteness
 
 
-def probe(K: FloatArray, eps: float = EPS) -> None:
-    """Try Cholesky on a block: all of K, or 256 evenly spaced examples."""
-    N = len(K)
-    rows = np.linspace(0, N - 1, min(N, PROBE)).astype(int)
-    block = K[np.ix_(rows, rows)]
-    block.flat[:: len(rows) + 1] += ROUNDING * eps * np.trace(K)
+def evenly_spaced(K: FloatArray) -> FloatArray:
+    """A block of K: all of it, or 256 examples from the first to the last."""
+    if len(K) <= PROBE:
+        return K.copy()
+    rows = np.linspace(0, len(K) - 1, PROBE).astype(int)
+    return K[np.ix_(rows, rows)]
+
+
+def probe(K: FloatArray, block: FloatArray, eps: float = EPS) -> None:
+    """Try Cholesky on a block of K, in place; look closer where it fails."""
+    block.flat[:: len(block) + 1] += ROUNDING * eps * np.trace(K)
     try:
         _interior_point.cholesky(block)
     except LinAlgError:
