@@ -151,7 +151,7 @@ def duality_gap(box: Box, s: State) -> float:
 
 def touches(box: Box, s: State) -> bool:
     """Whether rounding has put an x on its bound, where the method ends."""
-    return min((s.x - box.low).min(), (box.high - s.x).min()) <= 0
+    return bool(min((s.x - box.low).min(), (box.high - s.x).min()) <= 0)
 
 
 def mehrotra_step(Q: Matrix, q: FloatArray, box: Box, s: State) -> State:
