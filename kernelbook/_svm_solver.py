@@ -674,11 +674,17 @@ def clamp(p: Problem, point: Point, stride: float) -> Point:
 
 
 def project(p: Problem, v: FloatArray) -> FloatArray:
-    """Back into the box, with Σv = 0 restored on those inside it."""
+    """Back into the box, with Σv = 0 restored on those inside it.
+
+    The phantom takes part only if no example can: its v is the least exact
+    sum of all, and from a moved origin its entry of K is the largest.
+    """
     v = v.clip(p.low, p.high)
     for _ in range(SWEEPS):
         total = float(v.sum())
         inside = (v > p.low) & (v < p.high)
+        if inside[: len(p.given)].any():
+            inside[len(p.given) :] = False
         if abs(total) <= EPS * np.abs(v).sum() or not inside.any():
             break
         v[inside] -= total / inside.sum()
