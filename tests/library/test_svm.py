@@ -1,5 +1,6 @@
 """The SVM solver: certificates, LIBSVM and an interior-point QP as oracles."""
 
+import pickle
 import time
 
 import clarabel
@@ -11,7 +12,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.svm import SVC
 
+from kernelbook import _svm_solver as solver
 from kernelbook import kernels, svm, toydata
+from kernelbook.exceptions import ConvergenceWarning
 
 CS = [1e-3, 0.1, 1.0, 10.0, 1e3, 1e6]
 
@@ -280,7 +283,11 @@ def test_swapping_the_classes_flips_the_sign():
 
 def test_max_iterations_returns_the_best_point_with_its_gap():
     K, t = cubic()
-    m = svm.fit_dual(K, t, 10.0, max_iterations=15)
+    with pytest.warns(ConvergenceWarning, match="max_iterations") as said:
+        m = svm.fit_dual(K, t, 10.0, max_iterations=15)
+    assert said[0].filename == __file__
+    assert "relative gap is" in str(said[0].message)
+    assert "with more time" in str(said[0].message)
     assert m.status == "max_iterations"
     assert m.iterations <= 15
     assert 1e-6 < m.relative_gap < 1
@@ -293,10 +300,179 @@ def test_max_seconds_stops():
     X, t = blobs(1500, 0, distance=0.5)
     K = kernels.Gaussian(2.0)(X)
     start = time.monotonic()
-    m = svm.fit_dual(K, t, 1e5, max_seconds=0.05)
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        m = svm.fit_dual(K, t, 1e5, max_seconds=0.05)
     assert m.status == "max_seconds"
     assert time.monotonic() - start < 10
     assert m.gap > 0
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e6])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_interior_point_certifies_where_all_else_is_taken_away(
+    problem, C, monkeypatch
+):
+    only = (solver.sketch, solver.growing_subsets)
+    monkeypatch.setattr(solver, "STAGES", only)
+    monkeypatch.setattr(solver, "NEWTON_TRIES", 0)
+    m = svm.fit_dual(*problem(), C)
+    assert m.status == "converged"
+    assert m.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+def test_low_rank_interior_point_comes_close_by_itself(C):
+    X, t = blobs(300, 0)
+    p = solver.problem(kernels.Gaussian(0.5)(X), t, C, bias=True)
+    zero = solver.point_at(p, np.zeros(300))
+    start = solver.pair_steps(p, zero, 75)
+    watch = solver.Watch(None, None)
+    inner = solver.low_rank_step(p, start, watch)
+    assert inner.relative_gap <= 1e-6
+    assert watch.iterations <= 30
+    assert_allclose(inner.dual, svm.fit_dual(p.K, t, C).dual, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [("interrupted", KeyboardInterrupt()), ("stalled", None)],
+)
+def test_solver_that_ends_early_warns_its_caller(status, error, monkeypatch):
+    K, t = cubic()
+
+    def end(_, point, __):
+        if error:
+            raise error
+        return point
+
+    monkeypatch.setattr(solver, "STAGES", (solver.sketch, end))
+    with pytest.warns(ConvergenceWarning, match=f"fit_dual.*{status}") as said:
+        m = svm.fit_dual(K, t, 10.0)
+    assert said[0].filename == __file__
+    assert ("rounding of K" in str(said[0].message)) == (status == "stalled")
+    assert m.status == status
+    assert 0 < m.relative_gap < 1
+    assert_allclose(m.dual, svm.dual_objective(m.alpha, K, t))
+
+
+def test_progress_goes_to_stderr_and_only_on_long_solves(monkeypatch, capsys):
+    K, t = gaussian()
+    svm.fit_dual(K, t, 1e4)
+    assert capsys.readouterr() == ("", "")
+    clock = iter(range(0, 10**6, 3))
+    monkeypatch.setattr(solver.time, "monotonic", lambda: float(next(clock)))
+    svm.fit_dual(*cubic(), 10.0)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("svm.fit_dual: ")
+    assert "relative gap" in err
+    svm.fit(kernels.Linear(), blobs(30, 0)[0], blobs(30, 0)[1], 10.0)
+    assert capsys.readouterr().err.startswith("svm.fit: ")
+    svm.fit_dual(*cubic(), 10.0, progress=False)
+    svm.fit(kernels.Linear(), *blobs(30, 0), C=10.0, progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_pair_step_is_the_solvers_and_never_lowers_the_dual():
+    K, t = gaussian(40)
+    p = solver.problem(K, t, 2.0, bias=True)
+    alpha, point = np.zeros(40), solver.point_at(p, np.zeros(40))
+    before = 0.0
+    for _ in range(60):
+        alpha = svm.pair_step(alpha, K, t, 2.0)
+        point = solver.pair_steps(p, point, 1)
+        assert_allclose(alpha, point.v * t, atol=1e-12)
+        dual = svm.dual_objective(alpha, K, t)
+        assert dual >= before * (1 - 1e-12)
+        before = dual
+    assert np.any(alpha == 2.0)
+    assert np.any(alpha == 0.0)
+    assert not np.signbit(alpha).any()
+
+
+def test_pair_step_without_curvature_goes_to_the_corner_of_the_box():
+    for value in [0.0, 1.0]:
+        K = np.full((3, 3), value)
+        alpha = svm.pair_step(np.zeros(3), K, [1, -1, -1], 5.0)
+        assert alpha.tolist() == [5, 5, 0]
+    best = svm.fit_dual(*gaussian(40), C=1.0)
+    again = svm.pair_step(best.alpha, *gaussian(40), C=1.0)
+    assert_allclose(again, best.alpha, atol=1e-9)
+
+
+def test_predicted_class_is_the_sign_and_zero_counts_as_plus():
+    m = svm.fit_dual([[1, -1], [-1, 1]], [1, -1], C=10.0)
+    k = np.array([[3.0, -2.0, 0.0], [-3.0, 2.0, 0.0]])
+    assert svm.output(m, k).tolist() == [3, -2, 0]
+    assert svm.predict(m, k).tolist() == [1, -1, 1]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_machine_with_kernel_is_the_dual_with_gram(bias):
+    (X, t), k = blobs(80, 0), kernels.Gaussian(0.5)
+    Z = blobs(30, 9)[0]
+    m = svm.fit_dual(k(X), t, 2.0, bias=bias)
+    machine = svm.fit(k, X, t, 2.0, bias=bias)
+    assert_allclose(machine.svm.alpha, m.alpha, atol=0)
+    assert_allclose(machine.X, X[m.support], atol=0)
+    assert_allclose(machine.a, m.coefficients[m.support], atol=0)
+    assert_allclose(machine.output(Z), svm.output(m, k(X, Z)), atol=1e-12)
+    assert_allclose(machine.predict(Z), svm.predict(m, k(X, Z)), atol=0)
+    assert set(machine.predict(Z)) == {-1.0, 1.0}
+
+
+def test_machine_keeps_copies_and_passes_its_options_on():
+    X, t = blobs(60, 0)
+    machine = svm.fit(kernels.Linear(), X, t, 1.0)
+    before = machine.output(X[:5])
+    Z = X[:5].copy()
+    X[:], t[:] = 7.0, -t
+    assert_allclose(machine.output(Z), before, atol=0)
+    X, t = blobs(60, 0)
+    with pytest.warns(ConvergenceWarning, match="svm.fit ended") as said:
+        early = svm.fit(kernels.Gaussian(0.5), X, t, 9.0, max_iterations=3)
+    assert said[0].filename == __file__
+    assert early.svm.iterations == 3
+    loose = svm.fit(kernels.Gaussian(0.5), X, t, 9.0, tolerance=0.5)
+    assert loose.svm.relative_gap <= 0.5
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        none = svm.fit(kernels.Linear(), X, t, 1.0, max_seconds=1e-300)
+    assert len(none.svm.support) == 0
+    assert_allclose(none.output(X[:4]), none.svm.b, atol=0)
+
+
+def test_machine_is_pickled_whole():
+    X, t = blobs(40, 0)
+    machine = svm.fit(kernels.Gaussian(0.5), X, t, 1.0)
+    again = pickle.loads(pickle.dumps(machine))
+    assert_allclose(again.output(X), machine.output(X), atol=0)
+
+
+def test_labels_are_the_machines_own():
+    K, t = gaussian()
+    m = svm.fit_dual(K, t, 1.0)
+    before = m.coefficients
+    t[:] = -t
+    assert_allclose(m.coefficients, before, atol=0)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+@pytest.mark.parametrize("N", [100, 500])
+def test_single_precision_gram_is_judged_by_its_own_rounding(N, C, bias):
+    X, t = blobs(N, 0)
+    K = kernels.Gaussian(0.5)(X).astype(np.float32)
+    lowest = np.linalg.eigvalsh(K.astype(float))[0]
+    assert lowest < -1e-8  # more than double precision explains
+    m = svm.fit_dual(K, t, C, bias=bias)
+    assert m.status == "converged"
+    exact = svm.fit_dual(kernels.Gaussian(0.5)(X), t, C, bias=bias)
+    assert_allclose(m.dual, exact.dual, rtol=1e-3)
+    with pytest.raises(ValueError, match="smallest eigenvalue -"):
+        svm.fit_dual(K.astype(float), t, C, bias=bias)
+    K[0, 1] = K[1, 0] = 3.0
+    with pytest.raises(ValueError, match="smallest eigenvalue -"):
+        svm.fit_dual(K, t, C, bias=bias)
 
 
 def test_what_was_given_comes_back_with_the_machine():
@@ -333,7 +509,7 @@ def test_indefinite_gram_beyond_the_probe_is_met_by_the_solver(C):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N, 2))
     K = kernels.Gaussian(0.5)(X)
-    probed = np.linspace(0, N - 1, svm.PROBE).astype(int)
+    probed = np.linspace(0, N - 1, solver.PROBE).astype(int)
     i, j = np.setdiff1d(np.arange(N), probed)[:2]
     K[i, j] = K[j, i] = 3.0  # |x_i - x_j|² = 2 - 6 < 0
     t = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
@@ -381,9 +557,7 @@ K2, T2 = np.eye(2), np.array([1.0, -1.0])
             "max_seconds must be > 0, got -1.0",
         ),
         (
-            lambda: svm.output(
-                svm.fit_dual(K2, T2, 1.0), np.ones((3, 1))
-            ),
+            lambda: svm.output(svm.fit_dual(K2, T2, 1.0), np.ones((3, 1))),
             "k must have one row per training example",
         ),
     ],

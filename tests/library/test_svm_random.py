@@ -68,7 +68,9 @@ def kernel(rng, X):
 def random_problem(seed, most=400):
     rng = np.random.default_rng(seed)
     while True:
-        X = rng.standard_normal((rng.integers(20, most + 1), rng.integers(1, 9)))
+        X = rng.standard_normal(
+            (rng.integers(20, most + 1), rng.integers(1, 9))
+        )
         t = labels(rng, X)
         X = inputs(rng, X)
         K = kernel(rng, X)(X)

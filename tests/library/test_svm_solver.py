@@ -217,7 +217,9 @@ def test_jitter_carries_a_singular_matrix_over():
 def test_newton_scales_with_the_kernel(power):
     p, s = problem(30, 2.0), 2.0**power
     q = problem_of(s * p.K, p.t, 2.0 / s, bias=True)
-    new = [solver.newton(r, start(r, 30), r.stride, free_watch()) for r in (p, q)]
+    new = [
+        solver.newton(r, start(r, 30), r.stride, free_watch()) for r in (p, q)
+    ]
     assert new[0].relative_gap < 1e-12
     assert_array_equal(s * new[1].v, new[0].v)
 
@@ -464,9 +466,7 @@ def test_pivoted_cholesky_stops_when_G_gets_wide(N, most):
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("extra", [0, 1, 3, 6, 100])
-def test_subset_step_optimises_free_and_worst_violators(
-    extra, seed, scale
-):
+def test_subset_step_optimises_free_and_worst_violators(extra, seed, scale):
     p = problem(40, 2.0 / scale, seed, scale=scale)
     old, watch = somewhere(p, seed), free_watch()
     new = solver.subset_step(p, old, extra, watch)
