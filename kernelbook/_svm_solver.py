@@ -266,13 +266,6 @@ def better(one: Point, other: Point) -> Point:
     return min(one, other, key=lambda point: point.relative_gap)
 
 
-def moved_to(
-    p: Problem, v: FloatArray, e: FloatArray, to: FloatArray
-) -> Point:
-    """The point ``to``, from v and its e: few v change, few rows are read."""
-    return point_at(p, to, e - times(p.K, to - v))
-
-
 def times(K: FloatArray, v: FloatArray) -> FloatArray:
     """Kv, from the rows where v is not zero if they are few."""
     rows = np.flatnonzero(v)
@@ -343,16 +336,17 @@ class Search:
 
     def note(self, point: Point) -> None:
         """Remember a point if it is the best so far."""
-        if point.relative_gap < self.best.relative_gap:
-            self.best = better(self.best, recomputed(self.p, point))
+        if point.relative_gap <= self.tolerance:
+            point = recomputed(self.p, point)  # that may be rounding alone
+        self.best = better(self.best, point)
         self.progress(
             f"{self.watch.iterations} iterations, "
             f"relative gap {self.best.relative_gap:.1e}"
         )
 
-    def propose(self, point: Point) -> None:
-        """A point whose zeros are exact: the search ends if it will do."""
-        point = recomputed(self.p, point)
+    def propose(self, v: FloatArray) -> Point:
+        """A v whose zeros are exact: the search ends if it will do."""
+        point = point_at(self.p, balanced(self.p, v))
         if point.relative_gap > self.tolerance:
             point = better(point, outward(self.p, point))
         self.done = point.relative_gap <= self.tolerance
@@ -360,6 +354,7 @@ class Search:
             self.best = point
         else:
             self.note(point)
+        return point
 
     @property
     def status(self) -> str:
@@ -377,16 +372,21 @@ def solve(
     """The best point that the stages find, and how they ended."""
     search = Search(p, tolerance, watch, progress)
     try:
-        point = search.best
-        for stage in STAGES:
-            point = stage(p, point, search)
-            if search.done:
-                break
+        run(p, search)
     except Stop as stop:
-        return search.best, str(stop)
+        return recomputed(p, search.best), str(stop)
     except KeyboardInterrupt:
-        return search.best, "interrupted"
+        return recomputed(p, search.best), "interrupted"
     return search.best, search.status
+
+
+def run(p: Problem, search: Search) -> None:
+    """One stage after the other, until the search is over."""
+    point = search.best
+    for stage in STAGES:
+        point = stage(p, point, search)
+        if search.done:
+            return
 
 
 def sketch(p: Problem, point: Point, search: Search) -> Point:
@@ -421,7 +421,8 @@ def growing_subsets(p: Problem, point: Point, search: Search) -> Point:
     while extra < ON_ALL * max(len(p.t), EXTRA):
         point = subset_step(p, point, extra, search.watch)
         finished(p, point, search)
-        search.propose(point)
+        if not search.done:
+            search.propose(point.v)
         if search.done:
             return point
         point = pair_steps(p, point, search.watch.spend(p.quarter))
@@ -440,20 +441,18 @@ STAGES: tuple[Callable[[Problem, Point, Search], Point], ...] = (
 
 def finished(p: Problem, inner: Point, search: Search) -> Point:
     """A point inside the box, with exact zeros: by Newton, or by clamping."""
-    exact = newton(p, inner, p.long_stride, search.watch)
-    point = clamp(p, inner, p.long_stride) if exact is None else exact
-    search.propose(point)
-    return point
+    v = newton(p, inner, p.long_stride, search.watch)
+    return search.propose(clamp(p, inner, p.long_stride) if v is None else v)
 
 
 def rounds(p: Problem, point: Point, search: Search, most: int) -> Point:
     """Newton, and while that fails, free-set descent and pair steps."""
     for _ in range(most):
-        exact = newton(p, point, p.stride, search.watch)
-        if exact is None and point.relative_gap <= search.tolerance:
-            exact = point
-        if exact is not None:
-            search.propose(exact)
+        v = newton(p, point, p.stride, search.watch)
+        if v is None and point.relative_gap <= search.tolerance:
+            v = point.v
+        if v is not None:
+            exact = search.propose(v)
             if search.done:
                 return exact
         point = subspace_steps(p, point, search.watch)
@@ -585,7 +584,7 @@ def guess(p: Problem, point: Point, stride: float) -> Guess:
 
 def newton(
     p: Problem, point: Point, stride: float, watch: Watch
-) -> Point | None:
+) -> FloatArray | None:
     """Guess which v are at a bound, solve for the others, mend the guess.
 
     A v that leaves its box is put on the bound it crossed, and one at a bound
@@ -603,7 +602,7 @@ def newton(
         after = mended(p, now, v, e - b)
         before, changes = changes, int((after.free != now.free).sum())
         if changes == 0:
-            return moved_to(p, v, e, to=project(p, v))
+            return project(p, v)
         if changes > before / 2:
             return None
         now = after
@@ -666,11 +665,11 @@ def free_solver(
     return step
 
 
-def clamp(p: Problem, point: Point, stride: float) -> Point:
-    """Put those v on their bounds that seem to belong there."""
+def clamp(p: Problem, point: Point, stride: float) -> FloatArray:
+    """v, with those on their bounds that seem to belong there."""
     free, at_high = guess(p, point, stride)
     v = np.where(free, point.v, np.where(at_high, p.high, p.low))
-    return point_at(p, project(p, v))
+    return project(p, v)
 
 
 def project(p: Problem, v: FloatArray) -> FloatArray:
