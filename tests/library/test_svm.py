@@ -1,5 +1,6 @@
 """The SVM solver: certificates, LIBSVM and an interior-point QP as oracles."""
 
+import pickle
 import time
 
 import clarabel
@@ -11,7 +12,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.svm import SVC
 
+from kernelbook import _svm_solver as solver
 from kernelbook import kernels, svm, toydata
+from kernelbook.exceptions import ConvergenceWarning
 
 CS = [1e-3, 0.1, 1.0, 10.0, 1e3, 1e6]
 
@@ -77,8 +80,8 @@ def primal_by_hand(v, b, K, t, C):
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_gap_is_certified_on_well_and_ill_posed_data(problem, C, bias):
     K, t = problem()
-    m = svm.svm_dual(K, t, C, bias=bias)
-    assert m.status == "optimal"
+    m = svm.fit_dual(K, t, C, bias=bias)
+    assert m.status == "converged"
     assert m.relative_gap <= 1e-6
     # The certificate, by hand: feasible, and the two objectives meet.
     v = m.alpha * t
@@ -93,59 +96,10 @@ def test_gap_is_certified_on_well_and_ill_posed_data(problem, C, bias):
     assert (primal - dual) / primal <= 2e-6
 
 
-@pytest.mark.parametrize("C", [0.1, 10.0, 1e6])
-@pytest.mark.parametrize("problem", PROBLEMS)
-def test_interior_point_certifies_where_all_else_is_taken_away(
-    problem, C, monkeypatch
-):
-    monkeypatch.setattr(svm, "FEW", 0)
-    monkeypatch.setattr(svm, "ROUNDS", 0)
-    monkeypatch.setattr(svm, "NEWTON_TRIES", 0)
-    monkeypatch.setattr(svm, "_pivoted_cholesky", lambda *_: None)
-    m = svm.svm_dual(*problem(), C)
-    assert m.status == "optimal"
-    assert m.relative_gap <= 1e-6
-
-
-@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
-def test_low_rank_interior_point_comes_close_by_itself(C):
-    X, t = blobs(300, 0)
-    p = svm._problem(kernels.Gaussian(0.5)(X), t, C, bias=True)
-    start = svm._pair_steps(p, svm._at(p, np.zeros(300)), 75)
-    watch = svm._Watch(None, None, False)
-    inner = svm._certify(p, svm._low_rank_step(p, start, watch))
-    assert inner.relative_gap <= 1e-6
-    assert watch.iterations <= 30
-    assert_allclose(inner.dual, svm.svm_dual(p.K, t, C).dual, rtol=1e-6)
-
-
-def test_pivoted_cholesky_explains_every_diagonal_entry():
-    X, _ = blobs(300, 0)
-    K = kernels.Gaussian(0.5)(X)
-    G = svm._pivoted_cholesky(K, 1e-5)
-    rest = np.diag(K - G @ G.T)
-    assert G.shape[1] < 150
-    assert rest.min() > -1e-12
-    assert 1e-7 < rest.max() <= 1e-5  # no more columns than needed
-    # The rest is positive semi-definite: its diagonal bounds all of it.
-    assert_allclose(G @ G.T, K, rtol=0, atol=1e-5)
-    assert svm._pivoted_cholesky(np.eye(300), 1e-5) is None
-
-
-def test_interior_point_solves_alike_with_both_kinds_of_matrix():
-    rng = np.random.default_rng(0)
-    G, d = rng.standard_normal((40, 7)), rng.uniform(0.1, 10, 40)
-    b = rng.standard_normal(40)
-    dense, low = svm._Dense(G @ G.T), svm._LowRank(G)
-    assert_allclose(low.times(b), dense.times(b), atol=1e-12)
-    assert_allclose(low.plus(d)(b), dense.plus(d)(b), atol=1e-9)
-    assert_allclose((G @ G.T + np.diag(d)) @ low.plus(d)(b), b, atol=1e-9)
-
-
 def test_overlapping_classes_and_a_large_C_take_seconds_not_minutes():
     X, t = blobs(1000, 0)
-    m = svm.svm_dual(kernels.Gaussian(0.5)(X), t, 1e3, max_seconds=30)
-    assert m.status == "optimal"
+    m = svm.fit_dual(kernels.Gaussian(0.5)(X), t, 1e3, max_seconds=30)
+    assert m.status == "converged"
     assert m.iterations < 2000  # pair steps alone took 17 000 and more
 
 
@@ -153,7 +107,7 @@ def test_overlapping_classes_and_a_large_C_take_seconds_not_minutes():
 @pytest.mark.parametrize("problem", [gaussian, tiny_class, identity])
 def test_support_sets_and_objective_are_libsvms(problem, C):
     K, t = problem()
-    m = svm.svm_dual(K, t, C)
+    m = svm.fit_dual(K, t, C)
     theirs = SVC(C=C, kernel="precomputed", tol=1e-6).fit(K, t)
     v = np.zeros(len(t))
     v[theirs.support_] = theirs.dual_coef_[0]
@@ -162,7 +116,7 @@ def test_support_sets_and_objective_are_libsvms(problem, C):
     assert set(m.support) == set(theirs.support_)
     assert set(m.bounded) == set(np.flatnonzero(np.abs(v) >= C))
     assert_allclose(
-        svm.decision_function(m, K),
+        svm.output(m, K),
         theirs.decision_function(K),
         atol=1e-3 * np.abs(v).max(),
     )
@@ -192,7 +146,7 @@ def clarabel_dual(K, t, C, bias):
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_objective_is_that_of_an_independent_qp_solver(problem, C, bias):
     K, t = problem()
-    m = svm.svm_dual(K, t, C, bias=bias)
+    m = svm.fit_dual(K, t, C, bias=bias)
     theirs = clarabel_dual(K, t, C, bias)
     assert_allclose(m.dual, theirs, rtol=1e-6)
 
@@ -210,8 +164,8 @@ def test_any_gram_of_any_rank_is_solved(N, rank, log_C, seed, bias):
     Phi = rng.integers(-2, 3, (N, rank)).astype(float)  # ties on purpose
     t = rng.choice([-1.0, 1.0], N)
     t[:2] = 1, -1
-    m = svm.svm_dual(Phi @ Phi.T, t, 10**log_C, bias=bias)
-    assert m.status == "optimal"
+    m = svm.fit_dual(Phi @ Phi.T, t, 10**log_C, bias=bias)
+    assert m.status == "converged"
     w = Phi.T @ m.coefficients
     primal = svm.primal_objective(w, m.b, Phi, t, 10**log_C)
     dual = m.alpha.sum() - w @ w / 2
@@ -220,8 +174,8 @@ def test_any_gram_of_any_rank_is_solved(N, rank, log_C, seed, bias):
 
 def test_kkt_cases_free_bounded_and_outside():
     K, t = gaussian()
-    m = svm.svm_dual(K, t, C=1.0)
-    margin = t * svm.decision_function(m, K)
+    m = svm.fit_dual(K, t, C=1.0)
+    margin = t * svm.output(m, K)
     outside = np.setdiff1d(np.arange(len(t)), m.support)
     assert len(m.free) and len(m.bounded) and len(outside)
     assert_allclose(margin[m.free], 1, atol=1e-9)
@@ -243,7 +197,7 @@ def test_bias_interval_is_where_the_primal_is_flat_and_lowest():
 
 def test_no_free_support_vectors_leave_an_interval_for_the_bias():
     K, t = np.outer([1.0, -1.0], [1.0, -1.0]), np.array([1.0, -1.0])
-    m = svm.svm_dual(K, t, C=0.1)  # both at C; w = 0.2
+    m = svm.fit_dual(K, t, C=0.1)  # both at C; w = 0.2
     assert len(m.free) == 0
     assert_allclose(m.b_interval, [-0.8, 0.8])
     assert m.b == 0
@@ -255,10 +209,10 @@ def test_no_free_support_vectors_leave_an_interval_for_the_bias():
 
 def test_without_bias_the_equality_constraint_is_gone():
     K, t = tiny_class()
-    m = svm.svm_dual(K, t, C=1.0, bias=False)
+    m = svm.fit_dual(K, t, C=1.0, bias=False)
     assert m.b == 0
     assert abs(m.coefficients.sum()) > 0.1
-    assert m.dual > svm.svm_dual(K, t, C=1.0).dual
+    assert m.dual > svm.fit_dual(K, t, C=1.0).dual
 
 
 def test_gap_terms_sum_to_primal_minus_dual():
@@ -277,7 +231,7 @@ def test_gap_terms_sum_to_primal_minus_dual():
 def test_lagrangian_is_the_dual_once_stationary():
     X, t = blobs(40, 6)
     K, C = X @ X.T, 0.7
-    m = svm.svm_dual(K, t, C)
+    m = svm.fit_dual(K, t, C)
     w = X.T @ m.coefficients
     rng = np.random.default_rng(0)
     for b, xi in [(0.0, np.zeros(40)), (3.0, rng.uniform(0, 9, 40))]:
@@ -307,7 +261,7 @@ def test_lagrangian_anywhere_is_the_sum_by_hand():
 
 def test_scaling_of_kernel_and_C():
     K, t = gaussian()
-    one, ten = svm.svm_dual(K, t, 10.0), svm.svm_dual(10 * K, t, 1.0)
+    one, ten = svm.fit_dual(K, t, 10.0), svm.fit_dual(10 * K, t, 1.0)
     assert_allclose(ten.coefficients * 10, one.coefficients, atol=1e-6)
     assert_allclose(ten.b, one.b, atol=1e-8)
 
@@ -315,25 +269,29 @@ def test_scaling_of_kernel_and_C():
 def test_order_of_the_examples_does_not_matter():
     K, t = gaussian()
     shuffled = np.random.default_rng(0).permutation(len(t))
-    m = svm.svm_dual(K, t, 1.0)
-    n = svm.svm_dual(K[np.ix_(shuffled, shuffled)], t[shuffled], 1.0)
+    m = svm.fit_dual(K, t, 1.0)
+    n = svm.fit_dual(K[np.ix_(shuffled, shuffled)], t[shuffled], 1.0)
     assert_allclose(n.alpha, m.alpha[shuffled], atol=1e-7)
 
 
 def test_swapping_the_classes_flips_the_sign():
     K, t = gaussian()
-    m, n = svm.svm_dual(K, t, 1.0), svm.svm_dual(K, -t, 1.0)
+    m, n = svm.fit_dual(K, t, 1.0), svm.fit_dual(K, -t, 1.0)
     assert_allclose(n.alpha, m.alpha, atol=1e-8)
     assert_allclose(n.b, -m.b, atol=1e-8)
 
 
 def test_max_iterations_returns_the_best_point_with_its_gap():
     K, t = cubic()
-    m = svm.svm_dual(K, t, 10.0, max_iterations=15)
+    with pytest.warns(ConvergenceWarning, match="max_iterations") as said:
+        m = svm.fit_dual(K, t, 10.0, max_iterations=15)
+    assert said[0].filename == __file__
+    assert "relative gap is" in str(said[0].message)
+    assert "with more time" in str(said[0].message)
     assert m.status == "max_iterations"
     assert m.iterations <= 15
     assert 1e-6 < m.relative_gap < 1
-    full = svm.svm_dual(K, t, 10.0)
+    full = svm.fit_dual(K, t, 10.0)
     assert m.dual <= full.dual * (1 + 1e-9)
     assert m.primal >= full.primal * (1 - 1e-9)
 
@@ -342,41 +300,183 @@ def test_max_seconds_stops():
     X, t = blobs(1500, 0, distance=0.5)
     K = kernels.Gaussian(2.0)(X)
     start = time.monotonic()
-    m = svm.svm_dual(K, t, 1e5, max_seconds=0.05)
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        m = svm.fit_dual(K, t, 1e5, max_seconds=0.05)
     assert m.status == "max_seconds"
     assert time.monotonic() - start < 10
     assert m.gap > 0
 
 
-def test_keyboard_interrupt_returns_the_best_point(monkeypatch):
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e6])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_interior_point_certifies_where_all_else_is_taken_away(
+    problem, C, monkeypatch
+):
+    only = (solver.sketch, solver.growing_subsets)
+    monkeypatch.setattr(solver, "STAGES", only)
+    monkeypatch.setattr(solver, "NEWTON_TRIES", 0)
+    m = svm.fit_dual(*problem(), C)
+    assert m.status == "converged"
+    assert m.relative_gap <= 1e-6
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+def test_low_rank_interior_point_comes_close_by_itself(C):
+    X, t = blobs(300, 0)
+    p = solver.problem(kernels.Gaussian(0.5)(X), t, C, bias=True)
+    zero = solver.point_at(p, np.zeros(300))
+    start = solver.pair_steps(p, zero, 75)
+    watch = solver.Watch(None, None)
+    inner = solver.low_rank_step(p, start, watch)
+    assert inner.relative_gap <= 1e-6
+    assert watch.iterations <= 30
+    assert_allclose(inner.dual, svm.fit_dual(p.K, t, C).dual, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [("interrupted", KeyboardInterrupt()), ("stalled", None)],
+)
+def test_solver_that_ends_early_warns_its_caller(status, error, monkeypatch):
     K, t = cubic()
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
+    def end(_, point, __):
+        if error:
+            raise error
+        return point
 
-    monkeypatch.setattr(svm, "_newton", interrupt)
-    m = svm.svm_dual(K, t, 10.0)
-    assert m.status == "interrupted"
+    monkeypatch.setattr(solver, "STAGES", (solver.sketch, end))
+    with pytest.warns(ConvergenceWarning, match=f"fit_dual.*{status}") as said:
+        m = svm.fit_dual(K, t, 10.0)
+    assert said[0].filename == __file__
+    assert ("rounding of K" in str(said[0].message)) == (status == "stalled")
+    assert m.status == status
     assert 0 < m.relative_gap < 1
     assert_allclose(m.dual, svm.dual_objective(m.alpha, K, t))
 
 
 def test_progress_goes_to_stderr_and_only_on_long_solves(monkeypatch, capsys):
     K, t = gaussian()
-    svm.svm_dual(K, t, 1e4)
+    svm.fit_dual(K, t, 1e4)
     assert capsys.readouterr() == ("", "")
     clock = iter(range(0, 10**6, 3))
-    monkeypatch.setattr(svm.time, "monotonic", lambda: float(next(clock)))
-    svm.svm_dual(*cubic(), 10.0)
+    monkeypatch.setattr(solver.time, "monotonic", lambda: float(next(clock)))
+    svm.fit_dual(*cubic(), 10.0)
     out, err = capsys.readouterr()
     assert out == ""
+    assert err.startswith("svm.fit_dual: ")
     assert "relative gap" in err
-    svm.svm_dual(*cubic(), 10.0, progress=False)
+    svm.fit(kernels.Linear(), blobs(30, 0)[0], blobs(30, 0)[1], 10.0)
+    assert capsys.readouterr().err.startswith("svm.fit: ")
+    svm.fit_dual(*cubic(), 10.0, progress=False)
+    svm.fit(kernels.Linear(), *blobs(30, 0), C=10.0, progress=False)
     assert capsys.readouterr() == ("", "")
+
+
+def test_pair_step_is_the_solvers_and_never_lowers_the_dual():
+    K, t = gaussian(40)
+    p = solver.problem(K, t, 2.0, bias=True)
+    alpha, point = np.zeros(40), solver.point_at(p, np.zeros(40))
+    before = 0.0
+    for _ in range(60):
+        alpha = svm.pair_step(alpha, K, t, 2.0)
+        point = solver.pair_steps(p, point, 1)
+        assert_allclose(alpha, point.v * t, atol=1e-12)
+        dual = svm.dual_objective(alpha, K, t)
+        assert dual >= before * (1 - 1e-12)
+        before = dual
+    assert np.any(alpha == 2.0)
+    assert np.any(alpha == 0.0)
+    assert not np.signbit(alpha).any()
+
+
+def test_pair_step_without_curvature_goes_to_the_corner_of_the_box():
+    for value in [0.0, 1.0]:
+        K = np.full((3, 3), value)
+        alpha = svm.pair_step(np.zeros(3), K, [1, -1, -1], 5.0)
+        assert alpha.tolist() == [5, 5, 0]
+    best = svm.fit_dual(*gaussian(40), C=1.0)
+    again = svm.pair_step(best.alpha, *gaussian(40), C=1.0)
+    assert_allclose(again, best.alpha, atol=1e-9)
+
+
+def test_predicted_class_is_the_sign_and_zero_counts_as_plus():
+    m = svm.fit_dual([[1, -1], [-1, 1]], [1, -1], C=10.0)
+    k = np.array([[3.0, -2.0, 0.0], [-3.0, 2.0, 0.0]])
+    assert svm.output(m, k).tolist() == [3, -2, 0]
+    assert svm.predict(m, k).tolist() == [1, -1, 1]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_machine_with_kernel_is_the_dual_with_gram(bias):
+    (X, t), k = blobs(80, 0), kernels.Gaussian(0.5)
+    Z = blobs(30, 9)[0]
+    m = svm.fit_dual(k(X), t, 2.0, bias=bias)
+    machine = svm.fit(k, X, t, 2.0, bias=bias)
+    assert_allclose(machine.svm.alpha, m.alpha, atol=0)
+    assert_allclose(machine.X, X[m.support], atol=0)
+    assert_allclose(machine.a, m.coefficients[m.support], atol=0)
+    assert_allclose(machine.output(Z), svm.output(m, k(X, Z)), atol=1e-12)
+    assert_allclose(machine.predict(Z), svm.predict(m, k(X, Z)), atol=0)
+    assert set(machine.predict(Z)) == {-1.0, 1.0}
+
+
+def test_machine_keeps_copies_and_passes_its_options_on():
+    X, t = blobs(60, 0)
+    machine = svm.fit(kernels.Linear(), X, t, 1.0)
+    before = machine.output(X[:5])
+    Z = X[:5].copy()
+    X[:], t[:] = 7.0, -t
+    assert_allclose(machine.output(Z), before, atol=0)
+    X, t = blobs(60, 0)
+    with pytest.warns(ConvergenceWarning, match="svm.fit ended") as said:
+        early = svm.fit(kernels.Gaussian(0.5), X, t, 9.0, max_iterations=3)
+    assert said[0].filename == __file__
+    assert early.svm.iterations == 3
+    loose = svm.fit(kernels.Gaussian(0.5), X, t, 9.0, tolerance=0.5)
+    assert loose.svm.relative_gap <= 0.5
+    with pytest.warns(ConvergenceWarning, match="max_seconds"):
+        none = svm.fit(kernels.Linear(), X, t, 1.0, max_seconds=1e-300)
+    assert len(none.svm.support) == 0
+    assert_allclose(none.output(X[:4]), none.svm.b, atol=0)
+
+
+def test_machine_is_pickled_whole():
+    X, t = blobs(40, 0)
+    machine = svm.fit(kernels.Gaussian(0.5), X, t, 1.0)
+    again = pickle.loads(pickle.dumps(machine))
+    assert_allclose(again.output(X), machine.output(X), atol=0)
+
+
+def test_labels_are_the_machines_own():
+    K, t = gaussian()
+    m = svm.fit_dual(K, t, 1.0)
+    before = m.coefficients
+    t[:] = -t
+    assert_allclose(m.coefficients, before, atol=0)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
+@pytest.mark.parametrize("N", [100, 500])
+def test_single_precision_gram_is_judged_by_its_own_rounding(N, C, bias):
+    X, t = blobs(N, 0)
+    K = kernels.Gaussian(0.5)(X).astype(np.float32)
+    lowest = np.linalg.eigvalsh(K.astype(float))[0]
+    assert lowest < -1e-8  # more than double precision explains
+    m = svm.fit_dual(K, t, C, bias=bias)
+    assert m.status == "converged"
+    exact = svm.fit_dual(kernels.Gaussian(0.5)(X), t, C, bias=bias)
+    assert_allclose(m.dual, exact.dual, rtol=1e-3)
+    with pytest.raises(ValueError, match="smallest eigenvalue -"):
+        svm.fit_dual(K.astype(float), t, C, bias=bias)
+    K[0, 1] = K[1, 0] = 3.0
+    with pytest.raises(ValueError, match="smallest eigenvalue -"):
+        svm.fit_dual(K, t, C, bias=bias)
 
 
 def test_what_was_given_comes_back_with_the_machine():
-    m = svm.svm_dual([[1, 0], [0, 1]], [1, -1], 10)
+    m = svm.fit_dual([[1, 0], [0, 1]], [1, -1], 10)
     assert isinstance(m.C, float)
     assert m.C == 10
     assert_allclose(m.t, [1, -1], atol=0)
@@ -385,8 +485,8 @@ def test_what_was_given_comes_back_with_the_machine():
 def test_inputs_are_left_alone():
     K, t = gaussian()
     before = K.copy(), t.copy()
-    svm.svm_dual(K, t, 1e3)
-    svm.svm_dual(K, t, 1e3, bias=False)
+    svm.fit_dual(K, t, 1e3)
+    svm.fit_dual(K, t, 1e3, bias=False)
     assert np.array_equal(K, before[0])
     assert np.array_equal(t, before[1])
 
@@ -394,13 +494,13 @@ def test_inputs_are_left_alone():
 def test_indefinite_gram_raises_with_its_eigenvalue():
     K = np.array([[1.0, 2.0], [2.0, 1.0]])
     with pytest.raises(ValueError, match=r"eigenvalue -1: the dual is not co"):
-        svm.svm_dual(K, [1, -1], 1.0)
+        svm.fit_dual(K, [1, -1], 1.0)
 
 
 def test_indefinite_gram_is_refused_even_where_the_solver_never_looks():
     K = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     with pytest.raises(ValueError, match="smallest eigenvalue -1"):
-        svm.svm_dual(K, [1, 1, -1], 0.01)  # the first two never make a pair
+        svm.fit_dual(K, [1, 1, -1], 0.01)  # the first two never make a pair
 
 
 @pytest.mark.parametrize("C", [1e-3, 100.0])
@@ -409,13 +509,13 @@ def test_indefinite_gram_beyond_the_probe_is_met_by_the_solver(C):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((N, 2))
     K = kernels.Gaussian(0.5)(X)
-    probed = np.linspace(0, N - 1, svm.PROBE).astype(int)
+    probed = np.linspace(0, N - 1, solver.PROBE).astype(int)
     i, j = np.setdiff1d(np.arange(N), probed)[:2]
     K[i, j] = K[j, i] = 3.0  # |x_i - x_j|² = 2 - 6 < 0
     t = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
     t[i], t[j] = 1.0, -1.0
     with pytest.raises(ValueError, match="smallest eigenvalue -"):
-        svm.svm_dual(K, t, C)
+        svm.fit_dual(K, t, C)
 
 
 K2, T2 = np.eye(2), np.array([1.0, -1.0])
@@ -424,42 +524,40 @@ K2, T2 = np.eye(2), np.array([1.0, -1.0])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: svm.svm_dual(K2, [0, 1], 1.0), "t must be -1 or .1, got 0"),
+        (lambda: svm.fit_dual(K2, [0, 1], 1.0), "t must be -1 or .1, got 0"),
         (
-            lambda: svm.svm_dual(K2, [1, 1], 1.0),
+            lambda: svm.fit_dual(K2, [1, 1], 1.0),
             "t must contain both -1 and .1, got only .1",
         ),
-        (lambda: svm.svm_dual(K2, T2, 0.0), "C must be > 0, got 0.0"),
-        (lambda: svm.svm_dual(K2, T2, -1.0), "C must be > 0, got -1.0"),
-        (lambda: svm.svm_dual(K2, T2, np.inf), "C must be finite, got inf"),
+        (lambda: svm.fit_dual(K2, T2, 0.0), "C must be > 0, got 0.0"),
+        (lambda: svm.fit_dual(K2, T2, -1.0), "C must be > 0, got -1.0"),
+        (lambda: svm.fit_dual(K2, T2, np.inf), "C must be finite, got inf"),
         (
-            lambda: svm.svm_dual(np.ones((3, 2)), T2, 1.0),
+            lambda: svm.fit_dual(np.ones((3, 2)), T2, 1.0),
             r"K must be a square Gram matrix k\(X\), got shape \(3, 2\)",
         ),
         (
-            lambda: svm.svm_dual([[1, 0.5], [0.4, 1]], T2, 1.0),
+            lambda: svm.fit_dual([[1, 0.5], [0.4, 1]], T2, 1.0),
             "K must be symmetric, got entries that differ",
         ),
         (
-            lambda: svm.svm_dual(K2, [1, -1, 1], 1.0),
+            lambda: svm.fit_dual(K2, [1, -1, 1], 1.0),
             "t must have length 2, got 3",
         ),
         (
-            lambda: svm.svm_dual(K2, T2, 1.0, tolerance=0.0),
+            lambda: svm.fit_dual(K2, T2, 1.0, tolerance=0.0),
             "tolerance must be > 0, got 0.0",
         ),
         (
-            lambda: svm.svm_dual(K2, T2, 1.0, max_iterations=0),
+            lambda: svm.fit_dual(K2, T2, 1.0, max_iterations=0),
             "max_iterations must be a whole number >= 1, got 0",
         ),
         (
-            lambda: svm.svm_dual(K2, T2, 1.0, max_seconds=-1.0),
+            lambda: svm.fit_dual(K2, T2, 1.0, max_seconds=-1.0),
             "max_seconds must be > 0, got -1.0",
         ),
         (
-            lambda: svm.decision_function(
-                svm.svm_dual(K2, T2, 1.0), np.ones((3, 1))
-            ),
+            lambda: svm.output(svm.fit_dual(K2, T2, 1.0), np.ones((3, 1))),
             "k must have one row per training example",
         ),
     ],
