@@ -13,7 +13,15 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks import peers
 from benchmarks.measure import Case
-from kernelbook import gp, kernels, learning, logistic, ridge, svm, toydata
+from kernelbook import (
+    gp,
+    kernel_logistic,
+    kernels,
+    learning,
+    ridge,
+    svm,
+    toydata,
+)
 
 THETA, BETA = (2.0, 0.5, 0.3, 0.1), 20.0
 QUICK_N = 1000
@@ -376,15 +384,15 @@ def svm_programs(quick):
         )
 
 
-def kernel_logistic(quick):
+def dual_logistic(quick):
     k = kernels.Gaussian(0.5)
     for N in sizes(500, 1000, 2000, quick=quick):
         X, t = toydata.two_blobs(N, 2.0, 0)
 
         def ours(X=X, t=t):
             K = k(X)
-            a = logistic.dual_newton(K, t, lam=1.0).a
-            return logistic.predict_probability(a, K)
+            a = kernel_logistic.fit_dual(K, t, lam=1.0).a
+            return kernel_logistic.probability(a, K)
 
         yield Case(
             "kernel logistic (Newton in the dual)",
@@ -414,5 +422,5 @@ ALL = {
     "svm": svm_dual,
     "certified": svm_certified,
     "programs": svm_programs,
-    "logistic": kernel_logistic,
+    "logistic": dual_logistic,
 }

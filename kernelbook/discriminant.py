@@ -12,28 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
+from kernelbook.features import with_bias
 
 IntArray = NDArray[np.int64]
-
-
-def with_bias(X: ArrayLike) -> FloatArray:
-    """The inputs with a column of ones in front, X̃ = [1 X].
-
-    Parameters
-    ----------
-    X : (N, D) inputs
-
-    Returns
-    -------
-    X̃ : (N, D+1)
-
-    Examples
-    --------
-    >>> with_bias([[2.0, 3.0]])
-    array([[1., 2., 3.]])
-    """
-    X = _checks.matrix(X, "X")
-    return np.column_stack([np.ones(len(X)), X])
 
 
 def scores(W: ArrayLike, X: ArrayLike) -> FloatArray:

@@ -123,11 +123,13 @@ def calibration_error(
 
 
 def _probabilities(P: ArrayLike) -> FloatArray:
+    precision = _checks.precision(P)
     P = _checks.matrix(P, "P")
     if P.min() < 0:
         raise ValueError(f"P must not be negative, got {P.min():g}")
     gap = np.abs(P.sum(axis=1) - 1)
-    if gap.max() > SUM_TOLERANCE:
+    # K numbers of single precision sum to one only to theirs.
+    if gap.max() > max(SUM_TOLERANCE, P.shape[1] * precision):
         n = int(gap.argmax())
         raise ValueError(
             f"the rows of P must sum to 1, got {P[n].sum():g} in row {n}"

@@ -15,6 +15,26 @@ KernelLike = Callable[[FloatArray, FloatArray], FloatArray]
 MOST_ENTRIES = 10**8  # of a design matrix: 800 MB
 
 
+def with_bias(X: ArrayLike) -> FloatArray:
+    """The inputs with a column of ones in front, X̃ = [1 X].
+
+    Parameters
+    ----------
+    X : (N, D) inputs
+
+    Returns
+    -------
+    X̃ : (N, D+1)
+
+    Examples
+    --------
+    >>> with_bias([[2.0, 3.0]])
+    array([[1., 2., 3.]])
+    """
+    X = _checks.matrix(X, "X")
+    return np.column_stack([np.ones(len(X)), X])
+
+
 def powers(x: ArrayLike, degree: int) -> FloatArray:
     """Design matrix of the powers 1, x, ..., x^degree.
 

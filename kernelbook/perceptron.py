@@ -5,44 +5,62 @@ the features a constant, or add a constant to the kernel.  Chapter 11 adds
 the loss behind the rule, and the bias.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kernelbook import _checks
-from kernelbook._checks import FloatArray
+from kernelbook._checks import FloatArray, IntArray
+from kernelbook._likelihood import product
+from kernelbook._progress import CONVERGED, Progress, warn_unless_converged
+from kernelbook.features import with_bias
 
-IntArray = NDArray[np.int64]
+ADVICE = (
+    "the last pass still had mistakes; raise max_epochs if a hyperplane "
+    "separates the classes, and if none does there is no end"
+)
+
+
+class _Run:
+    """What the three forms say alike about how they ended."""
+
+    status: str
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last pass was without mistakes."""
+        return self.status == CONVERGED
 
 
 @dataclass(frozen=True)
-class Primal:
-    """What `perceptron` learned."""
+class Primal(_Run):
+    """What `fit_primal` learned."""
 
     w: FloatArray
     """(M,) weights."""
     mistakes: IntArray
     """The examples it got wrong, in that order."""
-    converged: bool
-    """Whether the last pass was without mistakes."""
+    status: str
+    """"converged", or "max_iterations" if the last pass had mistakes."""
 
 
 @dataclass(frozen=True)
-class Dual:
-    """What `dual_perceptron` learned."""
+class Dual(_Run):
+    """What `fit_dual` learned."""
 
     c: IntArray
     """(N,) how often it got each example wrong."""
     mistakes: IntArray
     """The examples it got wrong, in that order."""
-    converged: bool
-    """Whether the last pass was without mistakes."""
+    status: str
+    """"converged", or "max_iterations" if the last pass had mistakes."""
 
 
 @dataclass(frozen=True)
-class Affine:
-    """What `affine_perceptron` learned."""
+class Affine(_Run):
+    """What `fit` learned."""
 
     w: FloatArray
     """(D,) weights."""
@@ -50,72 +68,90 @@ class Affine:
     """Bias."""
     mistakes: IntArray
     """The examples it got wrong, in that order."""
-    converged: bool
-    """Whether the last pass was without mistakes."""
+    status: str
+    """"converged", or "max_iterations" if the last pass had mistakes."""
 
 
-def perceptron(Phi: ArrayLike, t: ArrayLike, max_epochs: int = 100) -> Primal:
+def fit_primal(
+    Phi: ArrayLike, t: ArrayLike, max_epochs: int = 100, progress: bool = True
+) -> Primal:
     """Perceptron with weights: at a mistake, add t_n φ(x_n) to w.
 
-    Example n is a mistake if t_n wᵀφ(x_n) <= 0.  Starts at w = 0 and passes
-    through the examples in order until a pass is without mistakes.
+    Example n is a mistake unless t_n wᵀφ(x_n) > 0.  Starts at w = 0 and
+    passes through the examples in order until a pass is without mistakes.
 
     Parameters
     ----------
     Phi : (N, M) design matrix, row n is φ(x_n)ᵀ
     t : (N,) labels, -1 and +1, both present
-    max_epochs : number of passes to try; look at ``converged`` afterwards
+    max_epochs : number of passes to try; look at ``status`` afterwards
+    progress : whether to report on stderr, every five seconds
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the last pass had mistakes.
 
     Examples
     --------
-    >>> perceptron([[1.0, 2.0], [1.0, 0.0]], [1, -1])
-    Primal(w=array([-1.,  2.]), mistakes=array([0, 1, 1]), converged=True)
+    >>> fit_primal([[1.0, 2.0], [1.0, 0.0]], [1, -1])
+    Primal(w=array([-1.,  2.]), mistakes=array([0, 1, 1]), status='converged')
     """
     Phi = _checks.matrix(Phi, "Phi")
     t = _checks.both_signs(t, "t", len(Phi))
     w = np.zeros(Phi.shape[1])
-    mistakes: list[int] = []
-    for _ in range(_checks.count(max_epochs, "max_epochs")):
-        before = len(mistakes)
-        for n in range(len(t)):
-            if t[n] * (w @ Phi[n]) <= 0:
-                w += t[n] * Phi[n]
-                mistakes.append(n)
-        if len(mistakes) == before:
-            return Primal(w, np.array(mistakes), converged=True)
-    return Primal(w, np.array(mistakes), converged=False)
+
+    def right(n: int) -> bool:
+        return bool(t[n] * (w @ Phi[n]) > 0)
+
+    def learn(n: int) -> None:
+        w[:] += t[n] * Phi[n]
+
+    report = Progress("perceptron.fit_primal", progress)
+    mistakes, status = _passes(right, learn, len(t), max_epochs, report)
+    warn_unless_converged(status, "perceptron.fit_primal", ADVICE)
+    return Primal(w, mistakes, status)
 
 
-def dual_perceptron(K: ArrayLike, t: ArrayLike, max_epochs: int = 100) -> Dual:
+def fit_dual(
+    K: ArrayLike, t: ArrayLike, max_epochs: int = 100, progress: bool = True
+) -> Dual:
     """Perceptron with mistake counts: at a mistake, add one to c_n.
 
-    Example n is a mistake if t_n Σ_m c_m t_m k(x_m, x_n) <= 0.  The dual
+    Example n is a mistake unless t_n Σ_m c_m t_m k(x_m, x_n) > 0.  The dual
     coefficients are a_n = c_n t_n.
 
     Parameters
     ----------
     K : (N, N) Gram matrix
     t : (N,) labels, -1 and +1, both present
-    max_epochs : number of passes to try; look at ``converged`` afterwards
+    max_epochs : number of passes to try; look at ``status`` afterwards
+    progress : whether to report on stderr, every five seconds
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the last pass had mistakes.
 
     Examples
     --------
-    >>> dual_perceptron([[5.0, 1.0], [1.0, 1.0]], [1, -1])
-    Dual(c=array([1, 2]), mistakes=array([0, 1, 1]), converged=True)
+    >>> fit_dual([[5.0, 1.0], [1.0, 1.0]], [1, -1])
+    Dual(c=array([1, 2]), mistakes=array([0, 1, 1]), status='converged')
     """
     K = _checks.gram(K)
     t = _checks.both_signs(t, "t", len(K))
     c = np.zeros(len(K), dtype=np.int64)
-    mistakes: list[int] = []
-    for _ in range(_checks.count(max_epochs, "max_epochs")):
-        before = len(mistakes)
-        for n in range(len(t)):
-            if t[n] * ((c * t) @ K[n]) <= 0:
-                c[n] += 1
-                mistakes.append(n)
-        if len(mistakes) == before:
-            return Dual(c, np.array(mistakes), converged=True)
-    return Dual(c, np.array(mistakes), converged=False)
+
+    def right(n: int) -> bool:
+        return bool(t[n] * ((c * t) @ K[n]) > 0)
+
+    def learn(n: int) -> None:
+        c[n] += 1
+
+    report = Progress("perceptron.fit_dual", progress)
+    mistakes, status = _passes(right, learn, len(t), max_epochs, report)
+    warn_unless_converged(status, "perceptron.fit_dual", ADVICE)
+    return Dual(c, mistakes, status)
 
 
 def mistake_bound(w: ArrayLike, Phi: ArrayLike, t: ArrayLike) -> float:
@@ -142,13 +178,16 @@ def mistake_bound(w: ArrayLike, Phi: ArrayLike, t: ArrayLike) -> float:
     Phi = _checks.matrix(Phi, "Phi")
     t = _checks.signs(t, "t", len(Phi))
     w = _checks.vector(w, "w", Phi.shape[1])
-    smallest = float((t * (Phi @ w)).min())
-    if smallest <= 0:
+    Phi, w = _of_size_one(Phi), _of_size_one(w)  # lengths do not matter
+    margins = t * (Phi @ w)
+    n = int(margins.argmin())
+    if margins[n] <= 0:
         raise ValueError(
-            f"w must separate the classes, got t_n wᵀφ(x_n) = {smallest:.3g}"
+            "w must separate the classes, got t_n wᵀφ(x_n) <= 0 for the "
+            f"example n = {n}, counted from 0"
         )
     R_squared = float((Phi**2).sum(axis=1).max())
-    return R_squared * float(w @ w) / smallest**2
+    return R_squared * float(w @ w) / float(margins[n]) ** 2
 
 
 def loss(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> float:
@@ -223,29 +262,74 @@ def update(
     return w + eta * t * x, b + eta * t
 
 
-def affine_perceptron(
-    X: ArrayLike, t: ArrayLike, max_epochs: int = 100
+def fit(
+    X: ArrayLike, t: ArrayLike, max_epochs: int = 100, progress: bool = True
 ) -> Affine:
     """Perceptron with a bias: at a mistake, add t_n x_n to w and t_n to b.
 
-    This is `perceptron` with the features (1, x).  Starts at zero, so a step
+    This is `fit_primal` with the features (1, x).  Starts at zero, so a step
     η other than 1 would multiply w and b by η and change no mistake.
 
     Parameters
     ----------
     X : (N, D) inputs
     t : (N,) labels, -1 and +1, both present
-    max_epochs : number of passes to try; look at ``converged`` afterwards
+    max_epochs : number of passes to try; look at ``status`` afterwards
+    progress : whether to report on stderr, every five seconds
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the last pass had mistakes.
 
     Examples
     --------
-    >>> run = affine_perceptron([[1.0], [2.0]], [-1, 1])
+    >>> run = fit([[1.0], [2.0]], [-1, 1])
     >>> run.w, run.b, len(run.mistakes), run.converged
     (array([2.]), -3.0, 13, True)
     """
-    X = _checks.matrix(X, "X")
-    run = perceptron(np.column_stack([np.ones(len(X)), X]), t, max_epochs)
-    return Affine(run.w[1:], float(run.w[0]), run.mistakes, run.converged)
+    X_1 = with_bias(X)
+    t = _checks.both_signs(t, "t", len(X_1))
+    v = np.zeros(X_1.shape[1])  # b, then w
+
+    def right(n: int) -> bool:
+        return bool(t[n] * (v @ X_1[n]) > 0)
+
+    def learn(n: int) -> None:
+        v[:] += t[n] * X_1[n]
+
+    report = Progress("perceptron.fit", progress)
+    mistakes, status = _passes(right, learn, len(t), max_epochs, report)
+    warn_unless_converged(status, "perceptron.fit", ADVICE)
+    return Affine(v[1:].copy(), float(v[0]), mistakes, status)
+
+
+def _passes(
+    right: Callable[[int], bool],
+    learn: Callable[[int], None],
+    N: int,
+    max_epochs: int,
+    report: Progress,
+) -> tuple[IntArray, str]:
+    """Learn from each example that is not right, until all of them are."""
+    mistakes: list[int] = []
+    for epoch in range(_checks.count(max_epochs, "max_epochs")):
+        before = len(mistakes)
+        for n in range(N):
+            if not right(n):
+                learn(n)
+                mistakes.append(n)
+        if len(mistakes) == before:
+            return np.array(mistakes), CONVERGED
+        report(f"{epoch + 1} passes, {len(mistakes)} mistakes")
+    return np.array(mistakes), "max_iterations"
+
+
+def _of_size_one(A: FloatArray) -> FloatArray:
+    """A times a power of two, so that no square overflows or vanishes."""
+    exponent = np.frexp(np.abs(A).max())[1]
+    scaled: FloatArray = np.ldexp(A, -exponent)
+    return scaled
 
 
 def _margins(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> FloatArray:
@@ -253,4 +337,4 @@ def _margins(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> FloatArray:
     X = _checks.matrix(X, "X")
     t = _checks.signs(t, "t", len(X))
     w, b = _checks.vector(w, "w", X.shape[1]), _checks.real(b, "b")
-    return t * (X @ w + b)
+    return t * (product(X, w, "w and X") + b)

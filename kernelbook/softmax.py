@@ -6,16 +6,19 @@ classes stand in one array W of shape (D+1, K): row 0 holds the biases, which
 are never penalised, and column k belongs to class k.
 """
 
+from collections.abc import Callable
+
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+from scipy.linalg import helmert
 from scipy.special import logsumexp
 
 from kernelbook import _checks, _likelihood
-from kernelbook._checks import FloatArray
-from kernelbook._likelihood import Fit, Separation
-from kernelbook.discriminant import one_hot, with_bias
-
-IntArray = NDArray[np.int64]
+from kernelbook._checks import FloatArray, IntArray
+from kernelbook._progress import Progress, warn_unless_converged
+from kernelbook.discriminant import one_hot
+from kernelbook.features import with_bias
+from kernelbook.logistic import Fit, Separation
 
 
 def softmax(F: ArrayLike) -> FloatArray:
@@ -58,8 +61,7 @@ def log_likelihood(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> float:
     >>> round(log_likelihood(W, [[1.0], [-2.0]], [0, 2]), 4)
     -0.5505
     """
-    X_1, W, t = _problem(W, X, t)
-    F = X_1 @ W
+    F, t = _scores(W, X, t)
     own = F[np.arange(len(t)), t]
     return float((own - logsumexp(F, axis=1)).sum())
 
@@ -85,8 +87,8 @@ def gradient(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> FloatArray:
     array([[ 0. ,  0. ],
            [ 1.5, -1.5]])
     """
-    X_1, W, t = _problem(W, X, t)
-    return X_1.T @ (one_hot(t, W.shape[1]) - softmax(X_1 @ W))
+    F, t = _scores(W, X, t)
+    return with_bias(X).T @ (one_hot(t, F.shape[1]) - softmax(F))
 
 
 def fit(
@@ -95,12 +97,13 @@ def fit(
     lam: float = 0.0,
     tolerance: float = 1e-9,
     max_iterations: int = 50,
+    progress: bool = True,
 ) -> Fit:
     """Maximise the softmax log-likelihood minus ½ λ Σ_k ‖w_k‖² by Newton.
 
-    A common vector added to all columns of W changes no probability, so the
-    Hessian is singular.  The one representative whose columns sum to zero is
-    returned.
+    A common vector added to all columns of W changes no probability.  The one
+    representative whose columns sum to zero is searched for, W = V Uᵀ, where
+    the K-1 columns of U are an orthonormal basis of such rows.
 
     Parameters
     ----------
@@ -108,12 +111,18 @@ def fit(
     t : (N,) classes 0, ..., K-1, every one of them present
     lam : λ >= 0; the biases are not penalised
     tolerance : on the promised gain ½ dᵀ∇ of the last step, in nats
-    max_iterations : number of Newton steps to try
+    max_iterations : number of Newton steps to try; look at ``status``
+    progress : whether to report on stderr, every five seconds
 
     Raises
     ------
-    ValueError, RuntimeError
+    ValueError
         As `logistic.fit` does.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the tolerance is not reached.
 
     Examples
     --------
@@ -123,34 +132,16 @@ def fit(
            [-0.85,  0.04,  0.8 ]])
     """
     X, t, K = _examples(X, t)
-    X_1 = with_bias(X)
-    penalty = np.repeat(_likelihood.penalty(X_1.shape[1], lam), K)
-    gauge = np.kron(X_1.T @ X_1 / (4 * K), np.ones((K, K)))
-    if lam == 0:
-        _likelihood.refuse_dependent_columns(X)
-
-    limit = _likelihood.doubt(tolerance)
-
-    def quadratic(v: FloatArray) -> _likelihood.Quadratic:
-        W = v.reshape(-1, K)
-        value = float(penalty @ v**2) / 2 - log_likelihood(W, X, t)
-        slope = penalty * v - gradient(W, X, t).ravel()
-        H = _information(softmax(X_1 @ W), X_1)
-        return value, slope, H + np.diag(penalty) + gauge
-
-    def doubtful(v: FloatArray) -> bool:
-        return lam == 0 and bool(np.ptp(X_1 @ v.reshape(-1, K)) > limit)
-
-    def check() -> None:
-        _likelihood.refuse_separable(separation(X, t), len(X))
-
-    start = np.zeros(X_1.shape[1] * K)
-    search = _likelihood.Search(
-        "softmax.fit", tolerance, max_iterations, doubtful, check
-    )
-    found = _likelihood.newton(quadratic, start, search)
-    path = found.path.reshape(len(found.path), -1, K)
-    return Fit(path[-1], path, found.objectives, found.gradient_norm)
+    lam = _checks.non_negative(lam, "lam")
+    stopping = _likelihood.Stopping(tolerance, max_iterations).checked()
+    U = helmert(K).T
+    likelihood = _likelihood_of(t, U, lambda: separation(X, t).strict)
+    report = Progress("softmax.fit", progress)
+    found = _likelihood.maximise(likelihood, X, lam, K - 1, stopping, report)
+    advice = found.advice(stopping)
+    warn_unless_converged(found.status, "softmax.fit", advice)
+    path, norm = found.path @ U.T, float(np.linalg.norm(found.slope))
+    return Fit(path[-1].copy(), path, found.values, norm, found.status)
 
 
 def separation(X: ArrayLike, t: ArrayLike) -> Separation:
@@ -170,36 +161,66 @@ def separation(X: ArrayLike, t: ArrayLike) -> Separation:
     3
     """
     X, t, K = _examples(X, t)
-    centred, restore = _likelihood.to_unit_range(X)
+    units = _likelihood.units(X)
     example, rival = np.nonzero(np.arange(K) != t[:, None])
     versus = np.eye(K)[t[example]] - np.eye(K)[rival]
-    rows = np.einsum("id,ik->idk", with_bias(centred)[example], versus)
+    rows = np.einsum("id,ik->idk", with_bias(units.inputs(X))[example], versus)
     v, ahead = _likelihood.strictly_positive(rows.reshape(len(rows), -1))
     strict = len(np.unique(example[ahead]))
-    return Separation(restore(v.reshape(-1, K)), strict)
+    return Separation(units.weights(v.reshape(-1, K)), strict)
 
 
-def _information(P: FloatArray, X_1: FloatArray) -> FloatArray:
-    """Minus the Hessian of the softmax log-likelihood, in W.ravel()."""
-    M, K = X_1.shape[1], P.shape[1]
-    H = np.empty((M, K, M, K))
-    for k in range(K):
-        for j in range(K):
-            s = P[:, k] * ((k == j) - P[:, j])
-            H[:, k, :, j] = X_1.T @ (s[:, None] * X_1)
-    return H.reshape(M * K, M * K)
+def _likelihood_of(
+    t: IntArray, U: FloatArray, strict: Callable[[], int]
+) -> _likelihood.Likelihood:
+    """The likelihood as a function of V.ravel(), where W = V Uᵀ."""
+
+    def weights(v: FloatArray) -> FloatArray:
+        W: FloatArray = v.reshape(-1, U.shape[1]) @ U.T
+        return W
+
+    def quadratic(v: FloatArray, Z: FloatArray) -> _likelihood.Quadratic:
+        W = weights(v)
+        slope = (gradient(W, Z, t) @ U).ravel()
+        return -log_likelihood(W, Z, t), -slope, _hessian(W, Z, U)
+
+    def leads(v: FloatArray, Z: FloatArray) -> FloatArray:
+        """By how much the best score of each example beats the worst."""
+        spread: FloatArray = np.ptp(with_bias(Z) @ weights(v), axis=1)
+        return spread
+
+    return _likelihood.Likelihood(quadratic, leads, strict)
 
 
-def _problem(
+def _hessian(W: FloatArray, X: FloatArray, U: FloatArray) -> FloatArray:
+    """Minus the Hessian of the log-likelihood, by V.ravel().
+
+    Σ_n (x̃_n x̃_nᵀ) ⊗ Uᵀ(diag p_n - p_n p_nᵀ)U, one block for each pair of
+    columns of V.
+    """
+    X_1 = with_bias(X)
+    P = softmax(X_1 @ W)
+    M, J = X_1.shape[1], U.shape[1]
+    H = np.empty((M, J, M, J))
+    for i in range(J):
+        for j in range(J):
+            s = P @ (U[:, i] * U[:, j]) - (P @ U[:, i]) * (P @ U[:, j])
+            H[:, i, :, j] = X_1.T @ (s[:, None] * X_1)
+    return H.reshape(M * J, M * J)
+
+
+def _scores(
     W: ArrayLike, X: ArrayLike, t: ArrayLike
-) -> tuple[FloatArray, FloatArray, IntArray]:
+) -> tuple[FloatArray, IntArray]:
+    """(N, K) scores X̃W, all finite, and the classes."""
     X_1, W = with_bias(X), _checks.matrix(W, "W")
     if len(W) != X_1.shape[1]:
         raise ValueError(
             f"W must have a row for the bias and one per feature, "
             f"{X_1.shape[1]} rows, got {len(W)}"
         )
-    return X_1, W, _checks.classes(t, "t", W.shape[1], len(X_1))
+    t = _checks.classes(t, "t", W.shape[1], len(X_1))
+    return _likelihood.product(X_1, W, "W and X"), t
 
 
 def _examples(X: ArrayLike, t: ArrayLike) -> tuple[FloatArray, IntArray, int]:

@@ -254,10 +254,6 @@ X2 = np.eye(2)
             "W must be finite",
         ),
         (
-            lambda: discriminant.with_bias([1.0, 2.0]),
-            r"X must be two-dimensional, got shape \(2,\)",
-        ),
-        (
             lambda: discriminant.classify([1.0, 2.0]),
             "F must be two-dimensional",
         ),

@@ -173,6 +173,11 @@ def test_rings_have_their_radii_and_alternate():
     assert_allclose(X.mean(axis=0), 0, atol=0.1)
 
 
+def test_the_first_weight_of_inputs_with_a_bias_is_added_to_each_output():
+    X, w, b = np.arange(6.0).reshape(3, 2), np.array([2.0, -1.0]), 0.5
+    assert_allclose(features.with_bias(X) @ [b, *w], [x @ w + b for x in X])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -207,6 +212,10 @@ def test_rings_have_their_radii_and_alternate():
         (
             lambda: features.append_constant([1.0], 1.0),
             "X must be two-dimensional",
+        ),
+        (
+            lambda: features.with_bias([1.0, 2.0]),
+            r"X must be two-dimensional, got shape \(2,\)",
         ),
         (
             lambda: features.kernel_distances(ones, [[1.0]], [[1.0, 2.0]]),

@@ -54,7 +54,7 @@ def test_objective_is_its_sum_term_by_term(sizes, lam):
     total = lam / 2 * sum(w_j**2 for w_j in w)
     for phi_n, t_n in zip(Phi, t, strict=True):
         total -= np.log(1 / (1 + np.exp(-t_n * (w @ phi_n))))
-    assert_allclose(logistic.objective(w, Phi, t, lam), total)
+    assert_allclose(kernel_logistic.objective(w, Phi, t, lam), total)
 
 
 @given(sizes, lams)
@@ -62,10 +62,10 @@ def test_gradient_matches_finite_differences(sizes, lam):
     Phi, t, rng = problem(sizes)
     w = rng.standard_normal(Phi.shape[1])
     expected = finite_differences(
-        lambda w: logistic.objective(w, Phi, t, lam), w
+        lambda w: kernel_logistic.objective(w, Phi, t, lam), w
     )
     assert_allclose(
-        logistic.gradient(w, Phi, t, lam), expected, rtol=1e-6, atol=1e-6
+        kernel_logistic.gradient(w, Phi, t, lam), expected, rtol=1e-6, atol=1e-6
     )
 
 
@@ -74,8 +74,8 @@ def test_dual_objective_is_objective_at_combination(sizes, lam):
     Phi, t, rng = problem(sizes)
     a = rng.standard_normal(len(t))
     assert_allclose(
-        logistic.dual_objective(a, Phi @ Phi.T, t, lam),
-        logistic.objective(Phi.T @ a, Phi, t, lam),
+        kernel_logistic.dual_objective(a, Phi @ Phi.T, t, lam),
+        kernel_logistic.objective(Phi.T @ a, Phi, t, lam),
     )
 
 
@@ -83,10 +83,10 @@ def test_dual_objective_is_objective_at_combination(sizes, lam):
 def test_residual_is_the_gradient_before_the_gram_matrix(sizes, lam):
     Phi, t, rng = problem(sizes)
     K, a = Phi @ Phi.T, rng.standard_normal(len(t))
-    r = logistic.dual_residual(a, K, t, lam)
+    r = kernel_logistic.dual_residual(a, K, t, lam)
     assert_allclose(
         Phi.T @ r,
-        logistic.gradient(Phi.T @ a, Phi, t, lam),
+        kernel_logistic.gradient(Phi.T @ a, Phi, t, lam),
         atol=1e-9 * (1 + lam),
     )
 
@@ -96,10 +96,10 @@ def test_newton_step_solves_the_linearised_equation(sizes, lam):
     Phi, t, rng = problem(sizes)
     K, a = Phi @ Phi.T, rng.standard_normal(len(t))
     jacobian = finite_differences(
-        lambda a: logistic.dual_residual(a, K, t, lam), a
+        lambda a: kernel_logistic.dual_residual(a, K, t, lam), a
     ).T
-    d = logistic.newton_step(a, K, t, lam)
-    r = logistic.dual_residual(a, K, t, lam)
+    d = kernel_logistic.newton_step(a, K, t, lam)
+    r = kernel_logistic.dual_residual(a, K, t, lam)
     scale = (1 + np.abs(d).max()) * (1 + np.abs(K).max() + lam)
     assert_allclose(jacobian @ d, -r, atol=1e-6 * scale)
 
@@ -107,10 +107,10 @@ def test_newton_step_solves_the_linearised_equation(sizes, lam):
 @given(sizes, lams)
 def test_solution_satisfies_the_implicit_equation(sizes, lam):
     Phi, t, _ = problem(sizes)
-    solution = logistic.dual_newton(Phi @ Phi.T, t, lam)
+    solution = kernel_logistic.fit_dual(Phi @ Phi.T, t, lam)
     w = Phi.T @ solution.a
     assert_allclose(
-        logistic.residual_coefficients(w, Phi, t, lam),
+        kernel_logistic.residual_coefficients(w, Phi, t, lam),
         solution.a,
         atol=2e-8 / lam,
     )
@@ -122,12 +122,12 @@ def test_solution_satisfies_the_implicit_equation(sizes, lam):
 def test_report_is_true(sizes, lam):
     Phi, t, _ = problem(sizes)
     K = Phi @ Phi.T
-    solution = logistic.dual_newton(K, t, lam)
+    solution = kernel_logistic.fit_dual(K, t, lam)
     w = Phi.T @ solution.a
-    norm = np.linalg.norm(logistic.gradient(w, Phi, t, lam))
+    norm = np.linalg.norm(kernel_logistic.gradient(w, Phi, t, lam))
     assert_allclose(solution.gradient_norm, norm, atol=1e-12 * (1 + lam))
     assert_allclose(
-        solution.objective, logistic.objective(w, Phi, t, lam), rtol=1e-12
+        solution.objective, kernel_logistic.objective(w, Phi, t, lam), rtol=1e-12
     )
     assert solution.iterations == len(solution.objectives) - 1
     assert_allclose(solution.objectives[0], len(t) * np.log(2))
@@ -139,10 +139,10 @@ def test_weights_are_scikit_learns():
         theirs = LogisticRegression(
             C=1 / lam, fit_intercept=False, solver="newton-cholesky", tol=1e-10
         ).fit(Phi, t)
-        a = logistic.dual_newton(Phi @ Phi.T, t, lam).a
+        a = kernel_logistic.fit_dual(Phi @ Phi.T, t, lam).a
         assert_allclose(Phi.T @ a, theirs.coef_[0], rtol=1e-6)
         assert_allclose(
-            logistic.predict_probability(a, Phi @ Phi.T),
+            kernel_logistic.probability(a, Phi @ Phi.T),
             theirs.predict_proba(Phi)[:, 1],
             rtol=1e-6,
         )
@@ -153,13 +153,13 @@ def test_kernel_solution_is_a_general_minimisers():
     k = kernels.Gaussian(0.7)
     K = k(X)
     found = minimize(
-        logistic.dual_objective,
+        kernel_logistic.dual_objective,
         rng.standard_normal(15),
         args=(K, t, 0.2),
-        jac=lambda a, *args: K @ logistic.dual_residual(a, *args),
+        jac=lambda a, *args: K @ kernel_logistic.dual_residual(a, *args),
         options={"gtol": 1e-9},
     )
-    solution = logistic.dual_newton(K, t, 0.2)
+    solution = kernel_logistic.fit_dual(K, t, 0.2)
     assert_allclose(solution.objective, found.fun, rtol=1e-10)
     assert_allclose(K @ solution.a, K @ found.x, atol=1e-6)
 
@@ -169,10 +169,10 @@ def test_steps_are_halved_so_that_the_objective_never_rises():
     K, t, lam = Phi @ Phi.T, np.array([1.0, -1.0, 1.0]), 1e-3
     a, full_steps = np.zeros(3), []
     for _ in range(12):
-        full_steps.append(logistic.dual_objective(a, K, t, lam))
-        a = a + logistic.newton_step(a, K, t, lam)
+        full_steps.append(kernel_logistic.dual_objective(a, K, t, lam))
+        a = a + kernel_logistic.newton_step(a, K, t, lam)
     assert np.diff(full_steps).max() > 1, "must overshoot to test anything"
-    objectives = logistic.dual_newton(K, t, lam).objectives
+    objectives = kernel_logistic.fit_dual(K, t, lam).objectives
     assert np.all(objectives[1:] <= objectives[:-1] * (1 + 1e-9))
 
 
@@ -180,14 +180,14 @@ def test_steps_are_halved_so_that_the_objective_never_rises():
 def test_a_step_is_halved_until_the_objective_does_not_rise(sizes, lam):
     Phi, t, rng = problem(sizes)
     K, a = Phi @ Phi.T, rng.standard_normal(len(t))
-    step = -30 * rng.random() * logistic.dual_residual(a, K, t, lam)
-    before, size = logistic.dual_objective(a, K, t, lam), 1.0
-    while logistic.dual_objective(a + size * step, K, t, lam) > before:
+    step = -30 * rng.random() * kernel_logistic.dual_residual(a, K, t, lam)
+    before, size = kernel_logistic.dual_objective(a, K, t, lam), 1.0
+    while kernel_logistic.dual_objective(a + size * step, K, t, lam) > before:
         size /= 2
-    new_a, new_y, value = logistic._descend(a, K @ a, step, K @ step, t, lam)
+    new_a, new_y, value = kernel_logistic._descend(a, K @ a, step, K @ step, t, lam)
     assert_allclose(new_a, a + size * step)
     assert_allclose(new_y, K @ new_a, atol=1e-9 * (1 + np.abs(step).max()))
-    assert_allclose(value, logistic.dual_objective(new_a, K, t, lam))
+    assert_allclose(value, kernel_logistic.dual_objective(new_a, K, t, lam))
 
 
 def test_badly_scaled_problems_converge_too():
@@ -197,17 +197,17 @@ def test_badly_scaled_problems_converge_too():
         spread = np.exp(1.5 * rng.standard_normal((N, 1)))
         Phi = spread * rng.standard_normal((N, 3))
         t = np.where(np.arange(N) % 2, 1.0, -1.0)
-        solution = logistic.dual_newton(Phi @ Phi.T, t, 1e-4)
+        solution = kernel_logistic.fit_dual(Phi @ Phi.T, t, 1e-4)
         w = Phi.T @ solution.a
-        assert np.abs(logistic.gradient(w, Phi, t, 1e-4)).max() < 1e-5
+        assert np.abs(kernel_logistic.gradient(w, Phi, t, 1e-4)).max() < 1e-5
 
 
 def test_singular_gram_gives_one_definite_answer():
     """Doubled examples share the coefficient that one would have had."""
     Phi, t, _ = problem((6, 2, 4))
     K, twice = Phi @ Phi.T, np.tile(np.arange(6), 2)
-    once = logistic.dual_newton(K, t, 0.5).a
-    doubled = logistic.dual_newton(K[np.ix_(twice, twice)], t[twice], 1.0).a
+    once = kernel_logistic.fit_dual(K, t, 0.5).a
+    doubled = kernel_logistic.fit_dual(K[np.ix_(twice, twice)], t[twice], 1.0).a
     assert_allclose(doubled, np.tile(once, 2) / 2, atol=1e-7)
 
 
@@ -215,8 +215,8 @@ def test_probability_is_the_sigmoid_of_the_sum_of_kernels():
     X, t, rng = problem((7, 2, 5))
     Z = rng.standard_normal((4, 2))
     k = kernels.Gaussian(0.3)
-    a = logistic.dual_newton(k(X), t, 0.3).a
-    for z, p in zip(Z, logistic.predict_probability(a, k(X, Z)), strict=True):
+    a = kernel_logistic.fit_dual(k(X), t, 0.3).a
+    for z, p in zip(Z, kernel_logistic.probability(a, k(X, Z)), strict=True):
         y = sum(
             a_n * np.exp(-0.3 * np.sum((x - z) ** 2))
             for a_n, x in zip(a, X, strict=True)
@@ -228,7 +228,7 @@ def test_inputs_are_left_alone():
     Phi, t, _ = problem((6, 3, 6))
     K = Phi @ Phi.T
     before = K.copy(), t.copy()
-    logistic.dual_newton(K, t, 0.1)
+    kernel_logistic.fit_dual(K, t, 0.1)
     assert np.array_equal(K, before[0]) and np.array_equal(t, before[1])
 
 
@@ -237,7 +237,7 @@ def test_no_convergence_raises_with_the_residual_reached():
     with pytest.raises(
         RuntimeError, match=r"reached residual .* in 1 iterations, not the tol"
     ):
-        logistic.dual_newton(Phi @ Phi.T, t, 0.1, max_iterations=1)
+        kernel_logistic.fit_dual(Phi @ Phi.T, t, 0.1, max_iterations=1)
 
 
 K2, T2 = np.eye(2), np.array([1.0, -1.0])
@@ -247,102 +247,102 @@ K2, T2 = np.eye(2), np.array([1.0, -1.0])
     ("call", "message"),
     [
         (
-            lambda: logistic.dual_newton(K2, [0, 1], 1.0),
+            lambda: kernel_logistic.fit_dual(K2, [0, 1], 1.0),
             r"t must be -1 or \+1, got 0",
         ),
         (
-            lambda: logistic.dual_newton(K2, [1, 1], 1.0),
+            lambda: kernel_logistic.fit_dual(K2, [1, 1], 1.0),
             r"t must contain both -1 and \+1, got only \+1",
         ),
         (
-            lambda: logistic.dual_newton(K2, [-1, -1], 1.0),
+            lambda: kernel_logistic.fit_dual(K2, [-1, -1], 1.0),
             r"t must contain both -1 and \+1, got only -1",
         ),
-        (lambda: logistic.dual_newton(K2, T2, 0.0), "lam must be > 0, got 0"),
+        (lambda: kernel_logistic.fit_dual(K2, T2, 0.0), "lam must be > 0, got 0"),
         (
-            lambda: logistic.dual_newton(K2, T2, -1.0),
+            lambda: kernel_logistic.fit_dual(K2, T2, -1.0),
             "lam must be > 0, got -1.0",
         ),
         (
-            lambda: logistic.dual_newton(K2, T2, 1.0, tolerance=0.0),
+            lambda: kernel_logistic.fit_dual(K2, T2, 1.0, tolerance=0.0),
             "tolerance must be > 0, got 0",
         ),
         (
-            lambda: logistic.dual_newton(K2, T2, 1.0, max_iterations=0),
+            lambda: kernel_logistic.fit_dual(K2, T2, 1.0, max_iterations=0),
             "max_iterations must be a whole number >= 1, got 0",
         ),
         (
-            lambda: logistic.dual_newton(np.ones((3, 2)), T2, 1.0),
+            lambda: kernel_logistic.fit_dual(np.ones((3, 2)), T2, 1.0),
             "K must be a square Gram matrix",
         ),
         (
-            lambda: logistic.dual_newton([[0, 9], [9, 0]], T2, 0.1),
+            lambda: kernel_logistic.fit_dual([[0, 9], [9, 0]], T2, 0.1),
             "must be positive definite, got smallest eigenvalue",
         ),
         (
-            lambda: logistic.objective([1.0], np.ones((2, 1)), [1, 2], 1.0),
+            lambda: kernel_logistic.objective([1.0], np.ones((2, 1)), [1, 2], 1.0),
             r"t must be -1 or \+1, got 2",
         ),
         (
-            lambda: logistic.objective([1.0, 2.0], np.ones((2, 1)), T2, 1.0),
+            lambda: kernel_logistic.objective([1.0, 2.0], np.ones((2, 1)), T2, 1.0),
             "w must have length 1, got 2",
         ),
         (
-            lambda: logistic.objective([1.0], np.ones((2, 1)), T2, -1.0),
+            lambda: kernel_logistic.objective([1.0], np.ones((2, 1)), T2, -1.0),
             "lam must be >= 0, got -1.0",
         ),
         (
-            lambda: logistic.gradient([1.0, 2.0], np.ones((2, 1)), T2, 1.0),
+            lambda: kernel_logistic.gradient([1.0, 2.0], np.ones((2, 1)), T2, 1.0),
             "w must have length 1, got 2",
         ),
         (
-            lambda: logistic.gradient([1.0], np.ones((2, 1)), T2, -1.0),
+            lambda: kernel_logistic.gradient([1.0], np.ones((2, 1)), T2, -1.0),
             "lam must be >= 0, got -1.0",
         ),
         (
-            lambda: logistic.residual_coefficients(
+            lambda: kernel_logistic.residual_coefficients(
                 [1.0, 2.0], np.ones((2, 1)), T2, 1.0
             ),
             "w must have length 1, got 2",
         ),
         (
-            lambda: logistic.residual_coefficients(
+            lambda: kernel_logistic.residual_coefficients(
                 [1.0], np.ones((2, 1)), T2, 0.0
             ),
             "lam must be > 0, got 0",
         ),
         (
-            lambda: logistic.dual_objective([1.0], K2, T2, 1.0),
+            lambda: kernel_logistic.dual_objective([1.0], K2, T2, 1.0),
             "a must have length 2, got 1",
         ),
         (
-            lambda: logistic.dual_objective(T2, K2, T2, -1.0),
+            lambda: kernel_logistic.dual_objective(T2, K2, T2, -1.0),
             "lam must be >= 0, got -1.0",
         ),
         (
-            lambda: logistic.dual_objective(T2, [[1, 2], [0, 1]], T2, 1.0),
+            lambda: kernel_logistic.dual_objective(T2, [[1, 2], [0, 1]], T2, 1.0),
             "K must be symmetric",
         ),
         (
-            lambda: logistic.dual_residual([1.0], K2, T2, 1.0),
+            lambda: kernel_logistic.dual_residual([1.0], K2, T2, 1.0),
             "a must have length 2, got 1",
         ),
         (
-            lambda: logistic.dual_residual(T2, K2, T2, -1.0),
+            lambda: kernel_logistic.dual_residual(T2, K2, T2, -1.0),
             "lam must be >= 0, got -1.0",
         ),
         (
-            lambda: logistic.newton_step(T2, K2, T2, 0.0),
+            lambda: kernel_logistic.newton_step(T2, K2, T2, 0.0),
             "lam must be > 0, got 0",
         ),
         (lambda: logistic.loss([1.0], [1, -1]), "t must have length 1, got 2"),
         (lambda: logistic.loss([np.nan], [1]), "y must be finite"),
         (
-            lambda: logistic.predict_probability(K2, K2),
+            lambda: kernel_logistic.probability(K2, K2),
             "a must be one-dimensional",
         ),
         (
-            lambda: logistic.predict_probability(T2, np.ones((3, 4))),
+            lambda: kernel_logistic.probability(T2, np.ones((3, 4))),
             "k must have one row per training example",
         ),
     ],

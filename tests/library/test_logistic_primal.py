@@ -187,7 +187,7 @@ def test_fit_agrees_with_the_dual_of_chapter_3_on_centred_data():
     X, t = overlapping(N=30, seed=5)
     c = 1e4
     K = X @ X.T + c**2
-    a = logistic.dual_newton(K, t, 2.0).a
+    a = kernel_logistic.fit_dual(K, t, 2.0).a
     w = logistic.fit(X, t, 2.0).w
     assert_allclose(X.T @ a, w[1:], rtol=1e-4, atol=1e-6)
     assert_allclose(c**2 * a.sum(), w[0], rtol=1e-3, atol=1e-4)
@@ -315,7 +315,7 @@ def test_gradient_ascent_arrives_and_never_descends_with_a_safe_step():
 
 def test_stochastic_ascent_visits_everyone_and_comes_near():
     X, t = overlapping(N=80, seed=8)
-    path = logistic.stochastic_ascent(X, t, eta=0.5, epochs=60, seed=1)
+    path = logistic.stochastic_ascent(X, t, eta=0.5, epochs=60, rng=1)
     assert path.shape == (80 * 60 + 1, 4)
     best = logistic.fit(X, t).w
     early = np.linalg.norm(path[: 80 * 2] - best, axis=1).mean()
@@ -328,7 +328,7 @@ def test_stochastic_ascent_visits_everyone_and_comes_near():
         for s in steps
     ]
     assert sorted(moved) == list(range(80))
-    again = logistic.stochastic_ascent(X, t, eta=0.5, epochs=60, seed=1)
+    again = logistic.stochastic_ascent(X, t, eta=0.5, epochs=60, rng=1)
     assert np.array_equal(path, again)
 
 
@@ -512,15 +512,15 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
             "steps must be a whole number >= 1, got 0",
         ),
         (
-            lambda: logistic.stochastic_ascent(X4, T4, 1.0, 0, seed=0),
+            lambda: logistic.stochastic_ascent(X4, T4, 1.0, 0, rng=0),
             "epochs must be a whole number >= 1, got 0",
         ),
         (
-            lambda: logistic.stochastic_ascent(X4, T4, 0.0, 1, seed=0),
+            lambda: logistic.stochastic_ascent(X4, T4, 0.0, 1, rng=0),
             "eta must be > 0, got 0",
         ),
         (
-            lambda: logistic.stochastic_ascent(X4, T4 + 1, 1.0, 1, seed=0),
+            lambda: logistic.stochastic_ascent(X4, T4 + 1, 1.0, 1, rng=0),
             r"t must be -1 or \+1, got 0",
         ),
         (

@@ -58,7 +58,7 @@ def test_ties_are_broken_as_in_scikit_learn():
     X, labels, Z = data(1)
 
     def clumsy(X, t):
-        run = perceptron.affine_perceptron(X, t, max_epochs=3)
+        run = perceptron.fit(X, t, max_epochs=3)
         return multiclass.linear_score(run.w, run.b)
 
     F = multiclass.one_vs_one(clumsy, X, labels, K=4).scores(Z)
@@ -77,7 +77,7 @@ def test_one_vs_rest_perceptrons_are_scikit_learns_when_separable():
     )
 
     def fit(X, t):
-        run = perceptron.affine_perceptron(X, t, 500)
+        run = perceptron.fit(X, t, 500)
         assert run.converged
         return multiclass.linear_score(run.w, run.b)
 

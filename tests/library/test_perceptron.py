@@ -28,8 +28,8 @@ def separable(seed, N=12, M=3):
 @given(seeds)
 def test_both_forms_make_the_same_mistakes_in_the_same_order(seed):
     Phi, t, _ = separable(seed)
-    primal = perceptron.perceptron(Phi, t, 2000)
-    dual = perceptron.dual_perceptron(Phi @ Phi.T, t, 2000)
+    primal = perceptron.fit_primal(Phi, t, 2000)
+    dual = perceptron.fit_dual(Phi @ Phi.T, t, 2000)
     assert primal.converged and dual.converged
     assert np.array_equal(primal.mistakes, dual.mistakes)
     assert_allclose(primal.w, Phi.T @ (dual.c * t))
@@ -39,7 +39,7 @@ def test_both_forms_make_the_same_mistakes_in_the_same_order(seed):
 @given(seeds)
 def test_result_separates_and_mistakes_keep_novikoffs_bound(seed):
     Phi, t, u = separable(seed)
-    primal = perceptron.perceptron(Phi, t, 2000)
+    primal = perceptron.fit_primal(Phi, t, 2000)
     assert np.all(t * (Phi @ primal.w) > 0)
     assert len(primal.mistakes) <= perceptron.mistake_bound(u, Phi, t)
 
@@ -58,13 +58,13 @@ def test_weights_are_scikit_learns():
     theirs = Perceptron(
         fit_intercept=False, shuffle=False, tol=None, max_iter=500
     ).fit(Phi, t)
-    assert_allclose(perceptron.perceptron(Phi, t).w, theirs.coef_[0])
+    assert_allclose(perceptron.fit_primal(Phi, t).w, theirs.coef_[0])
 
 
 @pytest.mark.parametrize("N", [2, 7, 30])
 def test_orthonormal_examples_meet_the_bound(N):
     t = np.where(np.arange(N) % 2, 1.0, -1.0)
-    run = perceptron.dual_perceptron(np.eye(N), t)
+    run = perceptron.fit_dual(np.eye(N), t)
     assert np.array_equal(run.c, np.ones(N))
     assert_allclose(perceptron.mistake_bound(t, np.eye(N), t), N)
 
@@ -74,17 +74,17 @@ def test_xor_cycles_with_a_linear_kernel_and_says_so(constant):
     X, t = toydata.xor()
     K = kernels.Linear()(X) + constant
     for epochs in (1, 5, 50):
-        run = perceptron.dual_perceptron(K, t, epochs)
+        run = perceptron.fit_dual(K, t, epochs)
         assert not run.converged
         assert np.array_equal(run.c, [epochs] * 4)
-    primal = perceptron.perceptron(X, t, 5)
+    primal = perceptron.fit_primal(X, t, 5)
     assert not primal.converged and not primal.w.any()
 
 
 def test_xor_is_learned_with_a_quadratic_kernel():
     X, t = toydata.xor()
     K = kernels.Polynomial(degree=2)(X)
-    run = perceptron.dual_perceptron(K, t)
+    run = perceptron.fit_dual(K, t)
     assert run.converged
     assert len(run.mistakes) == 2
     assert np.array_equal(np.sign(K @ (run.c * t)), t)
@@ -93,8 +93,8 @@ def test_xor_is_learned_with_a_quadratic_kernel():
 def test_inputs_are_left_alone():
     Phi, t, _ = separable(5)
     before = Phi.copy(), t.copy()
-    perceptron.perceptron(Phi, t)
-    perceptron.dual_perceptron(Phi @ Phi.T, t)
+    perceptron.fit_primal(Phi, t)
+    perceptron.fit_dual(Phi @ Phi.T, t)
     assert np.array_equal(Phi, before[0]) and np.array_equal(t, before[1])
 
 
@@ -167,7 +167,7 @@ def test_subgradient_counts_a_score_of_zero_as_a_mistake():
 @given(seeds, st.floats(0.01, 100))
 def test_affine_perceptron_is_the_update_rule_in_a_loop(seed, eta):
     X, t = blobs(seed)
-    run = perceptron.affine_perceptron(X, t, max_epochs=5)
+    run = perceptron.fit(X, t, max_epochs=5)
     w, b, mistakes = np.zeros(2), 0.0, []
     for _ in range(5):
         for n in range(25):
@@ -194,7 +194,7 @@ def test_one_update_follows_the_subgradient_of_its_example():
 def test_affine_weights_are_scikit_learns(seed):
     X, t = blobs(seed, distance=9.0)
     theirs = Perceptron(shuffle=False, tol=None, max_iter=500).fit(X, t)
-    ours = perceptron.affine_perceptron(X, t, 500)
+    ours = perceptron.fit(X, t, 500)
     assert ours.converged
     assert_allclose(ours.w, theirs.coef_[0])
     assert_allclose(ours.b, theirs.intercept_[0])
@@ -206,7 +206,7 @@ def test_affine_mistakes_keep_the_bound_with_the_bias(seed):
     best = margin.hard_margin(X, t)
     Xb = np.column_stack([np.ones(25), X])
     bound = perceptron.mistake_bound([best.b, *best.w], Xb, t)
-    assert len(perceptron.affine_perceptron(X, t, 500).mistakes) <= bound
+    assert len(perceptron.fit(X, t, 500).mistakes) <= bound
 
 
 PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
@@ -216,23 +216,23 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
     ("call", "message"),
     [
         (
-            lambda: perceptron.perceptron(PHI2, [0, 1]),
+            lambda: perceptron.fit_primal(PHI2, [0, 1]),
             r"t must be -1 or \+1, got 0",
         ),
         (
-            lambda: perceptron.dual_perceptron(PHI2, [1, 1]),
+            lambda: perceptron.fit_dual(PHI2, [1, 1]),
             r"t must contain both -1 and \+1, got only \+1",
         ),
         (
-            lambda: perceptron.perceptron(PHI2, T2, max_epochs=0),
+            lambda: perceptron.fit_primal(PHI2, T2, max_epochs=0),
             "max_epochs must be a whole number >= 1, got 0",
         ),
         (
-            lambda: perceptron.dual_perceptron(PHI2, T2, max_epochs=0),
+            lambda: perceptron.fit_dual(PHI2, T2, max_epochs=0),
             "max_epochs must be a whole number >= 1, got 0",
         ),
         (
-            lambda: perceptron.dual_perceptron(np.ones((2, 3)), T2),
+            lambda: perceptron.fit_dual(np.ones((2, 3)), T2),
             "K must be a square Gram matrix",
         ),
         (
@@ -280,11 +280,11 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
             "b must be finite, got nan",
         ),
         (
-            lambda: perceptron.affine_perceptron(PHI2, [1, 1]),
+            lambda: perceptron.fit(PHI2, [1, 1]),
             r"t must contain both -1 and \+1",
         ),
         (
-            lambda: perceptron.affine_perceptron(PHI2 + np.inf, T2),
+            lambda: perceptron.fit(PHI2 + np.inf, T2),
             "X must be finite",
         ),
         (lambda: toydata.two_blobs(4, -1.0, 0), "distance must be >= 0"),

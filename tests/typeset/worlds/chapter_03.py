@@ -8,7 +8,7 @@ from scipy.special import expit
 from typeset.worlds import world
 from typeset.worlds.common import bindings, ridge_problem
 
-from kernelbook import logistic, perceptron, ridge
+from kernelbook import kernel_logistic, perceptron, ridge
 
 
 def with_noise_and_prior(rng):
@@ -86,7 +86,7 @@ def _(rng):
 @world("eq-bayes-logistic-objective", "eq-bayes-logistic-gradient")
 def _(rng):
     p, bound = logistic_problem(rng)
-    return bound | {"J": lambda w: logistic.objective(w, p.Phi, p.t, p.lam)}
+    return bound | {"J": lambda w: kernel_logistic.objective(w, p.Phi, p.t, p.lam)}
 
 
 def most_probable(p):
@@ -95,7 +95,7 @@ def most_probable(p):
     for _ in range(30):
         P = expit(p.Phi @ w)
         hessian = (p.Phi.T * P * (1 - P)) @ p.Phi + p.lam * np.eye(p.M)
-        slope = logistic.gradient(w, p.Phi, p.t, p.lam)
+        slope = kernel_logistic.gradient(w, p.Phi, p.t, p.lam)
         w = w - np.linalg.solve(hessian, slope)
     return w
 
@@ -118,7 +118,7 @@ def _(rng):
 @world("eq-bayes-logistic-weights", "eq-bayes-logistic-coefficients")
 def _(rng):
     p, bound = logistic_problem(rng)
-    a = logistic.dual_newton(p.K, p.t, p.lam, tolerance=1e-13).a
+    a = kernel_logistic.fit_dual(p.K, p.t, p.lam, tolerance=1e-13).a
     return bound | {r"\mathbf a": a, r"\hat{\mathbf w}": most_probable(p)}
 
 
@@ -128,7 +128,7 @@ def newton(rng):
     a = bound[r"\mathbf a"]
     y = p.Phi @ (p.Phi.T @ a)
     W = np.diag(expit(y) * expit(-y))
-    r = logistic.dual_residual(a, p.K, p.t, p.lam)
+    r = kernel_logistic.dual_residual(a, p.K, p.t, p.lam)
     return p, bound | {
         r"\mathbf y": y,
         r"\mathbf r": r,
@@ -142,7 +142,7 @@ def newton(rng):
                 for n in range(p.N)
             ]
         ),
-        "J": lambda a: logistic.objective(p.Phi.T @ a, p.Phi, p.t, p.lam),
+        "J": lambda a: kernel_logistic.objective(p.Phi.T @ a, p.Phi, p.t, p.lam),
     }
 
 
@@ -158,7 +158,7 @@ def _(rng):
 @world("eq-bayes-logistic-newton")
 def _(rng):
     p, bound = newton(rng)
-    step = logistic.newton_step(bound[r"\mathbf a"], p.K, p.t, p.lam)
+    step = kernel_logistic.newton_step(bound[r"\mathbf a"], p.K, p.t, p.lam)
     return bound | {r"\mathbf d": step}
 
 
@@ -173,17 +173,17 @@ def _(rng):
 def _(rng):
     p, bound = logistic_problem(rng)
     a = bound[r"\mathbf a"]
-    chance = logistic.predict_probability(a, p.k(p.X, [p.x]))[0]
+    chance = kernel_logistic.probability(a, p.k(p.X, [p.x]))[0]
     return bound | {r"P(t = 1 \mid \mathbf x)": chance}
 
 
 @world("eq-perceptron-dual-weights", "eq-perceptron-dual-output")
 def _(rng):
     p, bound = logistic_problem(rng)
-    w = perceptron.perceptron(p.Phi, p.t).w
+    w = perceptron.fit_primal(p.Phi, p.t).w
     return bound | {
         r"\mathbf w": w,
-        "c": perceptron.dual_perceptron(p.K, p.t).c,
+        "c": perceptron.fit_dual(p.K, p.t).c,
         "y": lambda x: w @ p.phi(x),
     }
 
@@ -198,7 +198,7 @@ def _(rng):
         margins = p.t * (Phi @ best) / np.linalg.norm(best)
         worlds.append(
             {
-                "m": len(perceptron.perceptron(Phi, p.t, 10_000).mistakes),
+                "m": len(perceptron.fit_primal(Phi, p.t, 10_000).mistakes),
                 "R": np.linalg.norm(Phi, axis=1).max(),
                 r"\gamma": margins.min(),
             }

@@ -300,7 +300,7 @@ def _(rng):
 
 
 def mistakes(p):
-    run = perceptron.affine_perceptron(p.X, p.t, max_epochs=1000)
+    run = perceptron.fit(p.X, p.t, max_epochs=1000)
     assert run.converged
     return {"m": len(run.mistakes)}
 

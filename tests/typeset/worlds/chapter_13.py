@@ -6,7 +6,7 @@ import numpy as np
 from scipy import special, stats
 from typeset.worlds import Each, Event, From, Law, Of, world
 
-from kernelbook import bayes, counting, discriminant, evaluation, logistic
+from kernelbook import bayes, counting, evaluation, features, logistic
 from kernelbook import softmax as softmax_regression
 
 
@@ -26,7 +26,7 @@ def problem(rng, N=7, D=2):
 
 def bound(q, b, w):
     """Bias and weights, and the probabilities they give."""
-    weights, X = np.concatenate([[b], w]), discriminant.with_bias(q.X)
+    weights, X = np.concatenate([[b], w]), features.with_bias(q.X)
     p = logistic.probability(weights, q.X)
     return {
         "N": q.N,
@@ -193,8 +193,8 @@ def _(rng):
     """The example of a step is the one whose input points along it."""
     q, eta = problem(rng), rng.uniform(0.1, 0.6)
     q.X = rng.standard_normal(q.X.shape)
-    path = logistic.stochastic_ascent(q.X, q.t, eta, epochs=2, seed=5)
-    inputs = discriminant.with_bias(q.X)
+    path = logistic.stochastic_ascent(q.X, q.t, eta, epochs=2, rng=5)
+    inputs = features.with_bias(q.X)
     inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
     order = np.abs(np.diff(path, axis=0) @ inputs.T).argmax(axis=1) + 1
     return walk(q, path, len(order)) | {
@@ -209,7 +209,7 @@ def _(rng):
     N, D, K = 6, 2, 4
     X, W = rng.standard_normal((N, D)), rng.standard_normal((D + 1, K))
     t = rng.permutation(np.arange(N) % K)
-    X_1 = discriminant.with_bias(X)
+    X_1 = features.with_bias(X)
     T, P = np.eye(K)[t], special.softmax(X_1 @ W, axis=1)
 
     def value(W):
@@ -329,7 +329,7 @@ def newton_step(tally, X, t):
 @world("eq-cost-least-squares", "eq-cost-newton")
 def _(rng):
     N, M = (int(v) for v in rng.integers((7, 3), (12, 6)))
-    X = discriminant.with_bias(rng.standard_normal((N, M - 1)))
+    X = features.with_bias(rng.standard_normal((N, M - 1)))
     t = rng.choice([-1.0, 1.0], N)
     counts = {}
     for i, run in enumerate((least_squares, newton_step), start=1):
