@@ -1,0 +1,714 @@
+"""How the dual of a support vector machine is solved.
+
+The problem.  In v = α∘t the dual of chapter 16 reads: minimise
+
+    ½ vᵀKv - tᵀv  subject to  Σ_n v_n = 0  and  low_n <= v_n <= high_n,
+
+where low and high are 0 and C t_n in the right order.  A machine without bias
+is one with bias and a phantom example more: k(x, ·) = 0, t = 0 and v without
+bounds takes up whatever Σ_n v_n is not zero.
+
+What one knows of a point.  Only v and e = t - Kv, minus the gradient.  To
+raise v_i and to lower v_j by a small s gains s (e_i - e_j).
+
+Optimality.  For some b, the bias: e_n <= b where v_n = low_n, e_n >= b where
+v_n = high_n, and e_n = b between.  For the phantom that says b = e_n.
+
+Certificate.  For every feasible v and every b,
+
+    primal - dual = Σ_n max(e_n - b, 0) (high_n - v_n)
+                      + max(b - e_n, 0) (v_n - low_n).
+
+The best b is a median of e: as many e_n above it as there are labels -1.
+
+Rounding.  Because Σ_n v_n = 0, the inner products may be taken from any
+origin in feature space.  If the examples are far from it, in units of their
+distances to each other, it is moved to the one in their midst.  That adds the
+same number to every e_n, hence to b, and e no longer drowns in the rounding
+of Kv.
+
+The stages, each begun only if the ones before have not ended within the
+tolerance:
+
+1. Pair steps (SMO) raise the v_i and lower the v_j that promise most.  They
+   find out roughly which v are at their bounds.
+2. Few rounds, if few v seem to be free.  A round is Newton's method, which
+   guesses the free set and solves for it, and where that fails a descent on
+   the free set and more pair steps.
+3. Interior point on all v with K replaced by GGᵀ, if a narrow G will do, and
+   Newton's method to make zeros of what should be zero.
+4. Many rounds.
+5. Interior point on the free v and the worst violators, then on twice as
+   many, in the end on all.
+"""
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, eigvalsh
+
+from kernelbook import _interior_point, _progress
+from kernelbook._checks import FloatArray
+
+BoolArray = NDArray[np.bool_]
+
+EPS = float(np.finfo(float).eps)
+PROBE = 256  # a block of K this large is tested for definiteness up front
+ROUNDING = 10.0  # rounding explains eigenvalues down to -this · eps · trace
+FAR = 10.0  # examples this far off, in mean squared distances: move the origin
+FEW, ROUNDS = 5, 40  # rounds before and after low-rank interior point
+NEWTON_TRIES = 12  # free sets that one call of Newton's method may try
+DROPS = 25  # bounds met in one descent: each costs a factorisation
+SURE = 1e-10  # Newton's method mends only what is wrong by more than this
+LOW_RANK = 1e-6  # error of an output, in units of √N, that GGᵀ may cause
+EXTRA = 100  # violators given to the first interior-point solve
+LOW_RANK_GOAL, SUBSET_GOAL = 1e-9, 1e-12  # duality gaps, relative to the dual
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise ½ vᵀKv - tᵀv subject to Σv = 0 and low <= v <= high."""
+
+    K: FloatArray
+    t: FloatArray
+    low: FloatArray
+    high: FloatArray
+    C: float
+    bias: bool
+    given: FloatArray
+    """K as it came: not moved, without phantom."""
+    eps: float
+    """Precision to which the entries of K are known."""
+    origin: int | None
+    """The example at the origin, if that was moved."""
+
+    @cached_property
+    def scale(self) -> float:
+        """Mean of the diagonal of K, the phantom apart; 1 if that is 0."""
+        return float(self.K.diagonal()[: len(self.given)].mean()) or 1.0
+
+    @cached_property
+    def flat(self) -> float:
+        """Curvature of a pair that is nothing but rounding."""
+        return self.eps * (float(self.given.diagonal().max()) or 1.0)
+
+    @property
+    def quarter(self) -> int:
+        """A quarter of the number of examples, 20 at least."""
+        return max(len(self.t) // 4, 20)
+
+    @property
+    def tenth(self) -> int:
+        """A tenth of the number of examples, 10 at least."""
+        return max(len(self.t) // 10, 10)
+
+    def biases(self, e: FloatArray) -> tuple[float, float]:
+        """Ends of the interval of the biases with the smallest gap."""
+        if not self.bias:
+            return float(e[-1]), float(e[-1])
+        N_plus = int((self.t > 0).sum())
+        ordered = np.partition(e, [N_plus - 1, N_plus])
+        return float(ordered[N_plus - 1]), float(ordered[N_plus])
+
+
+def problem(
+    K: FloatArray, t: FloatArray, C: float, bias: bool, eps: float = EPS
+) -> Problem:
+    """The problem in v, with phantom and moved origin if they are needed."""
+    probe(K, eps)
+    low, high = np.minimum(0.0, C * t), np.maximum(0.0, C * t)
+    given = K
+    if not bias:
+        never = 2 * C * len(t)  # Σ|v| is at most half of this
+        K, t = np.pad(K, (0, 1)), np.append(t, 0.0)
+        low, high = np.append(low, -never), np.append(high, never)
+    origin = midst(given)
+    if origin is not None:
+        K = seen_from(K, origin)
+    return Problem(K, t, low, high, C, bias, given, eps, origin)
+
+
+def midst(K: FloatArray) -> int | None:
+    """The example nearest to the mean of all, if all are far from 0.
+
+    Squared distances from the mean are K_nn - 2 mean_m K_nm, up to a number.
+    """
+    means, diagonal = K.mean(axis=0), K.diagonal()
+    spread = float(diagonal.mean() - means.mean())
+    if float(diagonal.mean()) <= FAR * spread:
+        return None
+    return int((diagonal - 2 * means).argmin())
+
+
+def seen_from(K: FloatArray, r: int) -> FloatArray:
+    """Inner products after the origin is moved: K_nm - K_rm - K_nr + K_rr.
+
+    The first difference, of nearly equal numbers, is exact.
+    """
+    moved = K - K[r]
+    moved -= moved[:, [r]]
+    return (moved + moved.T) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A feasible v with e = t - Kv, the best biases and its certificate."""
+
+    v: FloatArray
+    e: FloatArray
+    biases: tuple[float, float]
+    dual: float
+    gap: float
+
+    @property
+    def b(self) -> float:
+        """Middle of the interval of best biases."""
+        return (self.biases[0] + self.biases[1]) / 2
+
+    @property
+    def relative_gap(self) -> float:
+        """gap / primal; 1 where rounding leaves no primal above 0."""
+        primal = self.dual + self.gap
+        return self.gap / primal if self.dual >= 0 < primal else 1.0
+
+
+def point_at(
+    p: Problem, v: FloatArray, e: FloatArray | None = None
+) -> Point:
+    """The point v; its e is computed if it is not known."""
+    if e is None:
+        e = p.t - times(p.K, v)
+    biases = p.biases(e)
+    excess = e - (biases[0] + biases[1]) / 2
+    gap = np.where(excess > 0, p.high - v, p.low - v) @ excess
+    return Point(v, e, biases, float(p.t @ v + e @ v) / 2, float(gap))
+
+
+def recomputed(p: Problem, point: Point) -> Point:
+    """The same point without what many small steps have left of rounding."""
+    v = point.v.copy()
+    if not p.bias:
+        v[-1] = -math.fsum(v[:-1])
+    return point_at(p, v)
+
+
+def outward(p: Problem, point: Point) -> Point:
+    """v a little longer, so that rounding leaves no margin short of 1.
+
+    A margin that falls short by δ costs C δ in the primal, and where no v_n
+    reaches C that may be more than all the rest.  Then every v is multiplied
+    by 1 + ε, which makes all margins longer, and the gap is about ε Σ_n |v_n|.
+    """
+    N = len(p.given)
+    v, e, t = point.v[:N], point.e[:N], p.t[:N]
+    short = max(0.0, float((t * (e - point.b)).max()))
+    noise = EPS * float((np.abs(p.given) @ np.abs(v)).max())
+    longer = 1 + 2 * short + 4 * noise
+    if np.abs(v).max() * longer >= p.C:
+        return point
+    return recomputed(p, replace(point, v=longer * point.v))
+
+
+def better(one: Point, other: Point) -> Point:
+    """The one with the smaller relative gap."""
+    return min(one, other, key=lambda point: point.relative_gap)
+
+
+def moved_to(p: Problem, v: FloatArray, e: FloatArray, to: FloatArray) -> Point:
+    """The point ``to``, from v and its e: few v change, few rows are read."""
+    return point_at(p, to, e - times(p.K, to - v))
+
+
+def times(K: FloatArray, v: FloatArray) -> FloatArray:
+    """Kv, from the rows where v is not zero if they are few."""
+    rows = np.flatnonzero(v)
+    if 4 * len(rows) > len(v):
+        return K @ v
+    return v[rows] @ K[rows]
+
+
+def as_given(p: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
+    """v and e of the examples, seen from the origin that K came with.
+
+    From there every e is lower by (Kv)_r = Σ_n (K_rn - K_rr) v_n + K_rr Σ_n
+    v_n, where r is the example at the moved origin.  Rounding leaves Σ_n v_n
+    a little off 0, and K_rr may be huge.
+    """
+    N = len(p.given)
+    v, e = point.v[:N], point.e[:N]
+    if p.origin is None:
+        return v, e
+    row = p.given[p.origin]
+    corner = row[p.origin]
+    return v, e - ((row - corner) @ v + corner * math.fsum(v))
+
+
+# ------------------------------------------------------------ the schedule
+
+
+class Stop(Exception):  # noqa: N818
+    """A limit was reached; the message is the status."""
+
+
+class Watch:
+    """Counts iterations and keeps the limits."""
+
+    def __init__(
+        self, max_iterations: int | None, max_seconds: float | None
+    ) -> None:
+        self.iterations = 0
+        self.most = sys.maxsize if max_iterations is None else max_iterations
+        seconds = math.inf if max_seconds is None else max_seconds
+        self.deadline = time.monotonic() + seconds
+
+    def spend(self, wanted: int) -> int:
+        """Iterations granted, at most ``wanted``; none left: stop."""
+        granted = min(wanted, self.most - self.iterations)
+        if granted <= 0:
+            raise Stop("max_iterations")
+        if time.monotonic() > self.deadline:
+            raise Stop("max_seconds")
+        self.iterations += granted
+        return granted
+
+
+class Search:
+    """The best point so far, and whether the search is over."""
+
+    def __init__(
+        self,
+        p: Problem,
+        tolerance: float,
+        watch: Watch,
+        progress: _progress.Progress,
+    ) -> None:
+        self.p, self.tolerance = p, tolerance
+        self.watch, self.progress = watch, progress
+        self.best = point_at(p, np.zeros(len(p.t)))
+        self.done = False
+
+    def note(self, point: Point) -> None:
+        """Remember a point if it is the best so far."""
+        if point.relative_gap < self.best.relative_gap:
+            self.best = better(self.best, recomputed(self.p, point))
+        self.progress(
+            f"{self.watch.iterations} iterations, "
+            f"relative gap {self.best.relative_gap:.1e}"
+        )
+
+    def propose(self, point: Point) -> None:
+        """A point whose zeros are exact: the search ends if it will do."""
+        point = recomputed(self.p, point)
+        if point.relative_gap > self.tolerance:
+            point = better(point, outward(self.p, point))
+        self.done = point.relative_gap <= self.tolerance
+        if self.done:
+            self.best = point
+        else:
+            self.note(point)
+
+    @property
+    def status(self) -> str:
+        """How the search has ended, if no limit has ended it."""
+        good = self.best.relative_gap <= self.tolerance
+        return _progress.CONVERGED if good else "stalled"
+
+
+def solve(
+    p: Problem,
+    tolerance: float,
+    watch: Watch,
+    progress: _progress.Progress,
+) -> tuple[Point, str]:
+    """The best point that the stages find, and how they ended."""
+    search = Search(p, tolerance, watch, progress)
+    try:
+        point = search.best
+        for stage in STAGES:
+            point = stage(p, point, search)
+            if search.done:
+                break
+    except Stop as stop:
+        return search.best, str(stop)
+    except KeyboardInterrupt:
+        return search.best, "interrupted"
+    return search.best, search.status
+
+
+def sketch(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 1: pair steps, a quarter as many as examples."""
+    point = pair_steps(p, point, search.watch.spend(p.quarter))
+    search.note(point)
+    return point
+
+
+def few_rounds(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 2: if at most a quarter of all v seem free."""
+    free, _ = guess(p, point)
+    few = free.sum() <= p.quarter
+    return rounds(p, point, search, FEW) if few else point
+
+
+def low_rank(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 3: interior point with K = GGᵀ, then exact zeros."""
+    inner = low_rank_step(p, point, search.watch)
+    search.note(inner)
+    return finished(p, inner, search)
+
+
+def many_rounds(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 4."""
+    return rounds(p, point, search, ROUNDS)
+
+
+def growing_subsets(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 5: interior point on ever more examples, the last times on all."""
+    extra = EXTRA
+    while extra < 8 * max(len(p.t), EXTRA):
+        point = subset_step(p, point, extra, search.watch)
+        finished(p, point, search)
+        search.propose(point)
+        if search.done:
+            return point
+        point = pair_steps(p, point, search.watch.spend(p.quarter))
+        extra *= 2
+    return point
+
+
+STAGES: tuple[Callable[[Problem, Point, Search], Point], ...] = (
+    sketch,
+    few_rounds,
+    low_rank,
+    many_rounds,
+    growing_subsets,
+)
+
+
+def finished(p: Problem, inner: Point, search: Search) -> Point:
+    """A point inside the box, with exact zeros: by Newton, or by clamping."""
+    exact = newton(p, inner, search.watch)
+    point = clamp(p, inner) if exact is None else exact
+    search.propose(point)
+    return point
+
+
+def rounds(p: Problem, point: Point, search: Search, most: int) -> Point:
+    """Newton, and while that fails, free-set descent and pair steps."""
+    for _ in range(most):
+        exact = newton(p, point, search.watch)
+        if exact is None and point.relative_gap <= search.tolerance:
+            exact = point_at(p, project(p, point.v))  # without old rounding
+        if exact is not None:
+            search.propose(exact)
+            if search.done:
+                return exact
+        point = subspace_steps(p, point, search.watch)
+        search.note(point)
+        point = pair_steps(p, point, search.watch.spend(p.tenth))
+    return point
+
+
+# -------------------------------------------------------------- pair steps
+
+
+def pair_steps(p: Problem, point: Point, steps: int) -> Point:
+    """Raise one v_i and lower one v_j, the best pair each time (SMO).
+
+    i has the largest e among those that can rise; with it, j promises the
+    largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).
+    """
+    pair = PairSteps(p, point)
+    for _ in range(steps):
+        if not pair.step():
+            break
+    return point_at(p, np.array(pair.v), pair.e)
+
+
+class PairSteps:
+    """The arrays of the pair steps, which are changed in place.
+
+    v and its bounds are lists, because single numbers are read from them.
+    ``rise`` is 0 where v_n can rise and -inf where it cannot; added to e it
+    leaves the others out of a maximum.  ``fall`` is the same for falling.
+    """
+
+    def __init__(self, p: Problem, point: Point) -> None:
+        self.p, self.v, self.e = p, point.v.tolist(), point.e.copy()
+        self.low, self.high = p.low.tolist(), p.high.tolist()
+        self.half = p.K.diagonal() / 2
+        self.rise = np.where(point.v < p.high, 0.0, -np.inf)
+        self.fall = np.where(point.v > p.low, 0.0, -np.inf)
+        self.slope, self.curvature = np.empty((2, len(point.v)))
+
+    def step(self) -> bool:
+        """One pair step; False if no pair would gain."""
+        i, j = self.best_pair()
+        slope, curvature = float(self.slope[j]), 2 * float(self.curvature[j])
+        if slope <= 0:
+            return False
+        if curvature < -1e3 * self.p.flat:
+            refuse_indefinite(self.p.given, self.p.eps)
+        self.move(i, j, slope / max(curvature, self.p.flat))
+        return True
+
+    def best_pair(self) -> tuple[int, int]:
+        """i and j; leaves e_i - e and half the curvatures with i."""
+        slope, curvature = self.slope, self.curvature
+        i = int(np.add(self.e, self.rise, out=slope).argmax())
+        np.subtract(self.e[i], self.e, out=slope)
+        slope += self.fall
+        np.maximum(slope, 0.0, out=slope)
+        np.subtract(self.half, self.p.K[i], out=curvature)
+        curvature += self.half[i]
+        gain = slope * slope / np.maximum(curvature, self.p.flat / 2)
+        return i, int(gain.argmax())
+
+    def move(self, i: int, j: int, step: float) -> None:
+        """v_i up and v_j down, onto their bounds if they get so far."""
+        v, low, high = self.v, self.low, self.high
+        room_up, room_down = high[i] - v[i], v[j] - low[j]
+        step = min(step, room_up, room_down)
+        v[i] = high[i] if step == room_up else v[i] + step
+        v[j] = low[j] if step == room_down else v[j] - step
+        self.e -= step * (self.p.K[i] - self.p.K[j])
+        self.rise[i] = -np.inf if step == room_up else 0.0
+        self.fall[j] = -np.inf if step == room_down else 0.0
+        self.fall[i] = self.rise[j] = 0.0
+
+
+# ------------------------------------------------ steps on the free set
+
+
+def subspace_steps(p: Problem, point: Point, watch: Watch) -> Point:
+    """Minimise over the free v, one bound at a time.
+
+    Goes towards the solution on the free set as far as the box allows; what
+    meets a bound stays there, the others go on.  The objective never rises.
+    """
+    F = np.flatnonzero((point.v > p.low) & (point.v < p.high))
+    rows = p.K[F]
+    block, v, e = rows[:, F], point.v[F], point.e[F]
+    free = np.arange(len(F))
+    for _ in range(DROPS):
+        if len(free) < 2:
+            break
+        watch.spend(1)
+        solve = free_solver(p, block[np.ix_(free, free)])
+        if solve is None:
+            break
+        step = solve(e[free], 0.0)
+        goal = np.where(step > 0, p.high[F[free]], p.low[F[free]])
+        room = (goal - v[free]) / np.where(step == 0, EPS, step)
+        a = min(1.0, float(np.abs(room).min()))
+        v[free] += a * step
+        e -= (a * step) @ block[free]
+        met = np.abs(room) <= a
+        v[free[met]] = goal[met]
+        free = free[~met]
+        if a == 1.0:
+            break
+    change = v - point.v[F]
+    new = point.v.copy()
+    new[F] = v
+    return point_at(p, new, point.e - change @ rows)
+
+
+class Guess(NamedTuple):
+    """Which v are free, and which of the others at their upper bound."""
+
+    free: BoolArray
+    at_high: BoolArray
+
+
+def guess(p: Problem, point: Point) -> Guess:
+    """Where one gradient step would end: inside, or at which bound."""
+    aim = point.v + (point.e - point.b) / p.scale
+    return Guess((aim > p.low) & (aim < p.high), aim >= p.high)
+
+
+def newton(p: Problem, point: Point, watch: Watch) -> Point | None:
+    """Guess which v are at a bound, solve for the others, mend the guess.
+
+    A v that leaves its box is put on the bound it crossed, and one at a bound
+    whose e - b has the wrong sign is freed.  No change: optimal.  If the
+    number of changes does not halve each time, it gives up: None.
+    """
+    now = guess(p, point)
+    changes = int(now.free.sum())
+    for _ in range(NEWTON_TRIES):
+        watch.spend(1)
+        solution = solve_free(p, point, now)
+        if solution is None:
+            return None
+        v, e, b = solution
+        after = mended(p, now, v, e - b)
+        before, changes = changes, int((after.free != now.free).sum())
+        if changes == 0:
+            return moved_to(p, v, e, to=project(p, v))
+        if changes > before / 2:
+            return None
+        now = after
+    return None
+
+
+def mended(
+    p: Problem, now: Guess, v: FloatArray, excess: FloatArray
+) -> Guess:
+    """The guess after v and e - b have shown what was wrong with it."""
+    fuzz, blur = SURE * np.abs(v).max(), SURE * np.abs(excess).max()
+    below, above = v < p.low - fuzz, v > p.high + fuzz
+    wrong = np.where(now.at_high, excess < -blur, excess > blur) & ~now.free
+    free = (now.free & ~below & ~above) | wrong
+    return Guess(free, (now.at_high & ~free) | above)
+
+
+def solve_free(
+    p: Problem, point: Point, now: Guess
+) -> tuple[FloatArray, FloatArray, float] | None:
+    """v, e and b with e_n = b on the free set and Σv = 0.
+
+    One step of refinement takes back the jitter.
+    """
+    F = np.flatnonzero(now.free)
+    if len(F) == 0:
+        return None
+    rows = p.K[F]
+    solve = free_solver(p, rows[:, F])
+    if solve is None:
+        return None
+    v = np.where(now.free, 0.0, np.where(now.at_high, p.high, p.low))
+    e = point.e - times(p.K, v - point.v)
+    for _ in range(2):
+        step = solve(e[F], -float(v.sum()))
+        v[F] += step
+        e -= step @ rows
+    return v, e, float(e[F].mean())
+
+
+def free_solver(
+    p: Problem, block: FloatArray
+) -> Callable[[FloatArray, float], FloatArray] | None:
+    """Factorise once; solve for steps with block · step = e - b and a sum.
+
+    Adding s to every entry of the block changes nothing but b, because the
+    sum is known, and keeps a block of low rank positive definite.
+    """
+    A = _interior_point.with_jitter(block + p.scale, p.eps)
+    try:
+        solve = _interior_point.cholesky(A)
+    except LinAlgError:
+        refuse_indefinite(p.given, p.eps)
+        return None
+    ones = solve(np.ones(len(A)))
+
+    def step(e: FloatArray, total: float) -> FloatArray:
+        step = solve(e)
+        step -= (step.sum() - total) / ones.sum() * ones
+        return step
+
+    return step
+
+
+def clamp(p: Problem, point: Point) -> Point:
+    """Put those v on their bounds that seem to belong there."""
+    free, at_high = guess(p, point)
+    v = np.where(free, point.v, np.where(at_high, p.high, p.low))
+    return point_at(p, project(p, v))
+
+
+def project(p: Problem, v: FloatArray) -> FloatArray:
+    """Back into the box, with Σv = 0 restored on those inside it."""
+    v = v.clip(p.low, p.high)
+    for _ in range(50):
+        total = float(v.sum())
+        inside = (v > p.low) & (v < p.high)
+        if abs(total) <= EPS * np.abs(v).sum() or not inside.any():
+            break
+        v[inside] -= total / inside.sum()
+        v = v.clip(p.low, p.high)
+    return v
+
+
+# ---------------------------------------------------------- interior point
+
+
+def low_rank_step(p: Problem, point: Point, watch: Watch) -> Point:
+    """Optimise all v with K replaced by GGᵀ, if a narrow G will do.
+
+    An error of δ in K moves an output by at most δ Σ|v|.  The diagonal
+    bounds that error because it bounds every entry of a Gram matrix.
+    """
+    if max(p.K.max(), -p.K.min()) > (1 + 1e-9) * p.K.diagonal().max():
+        refuse_indefinite(p.given, p.eps)
+    reach = min(p.C, 2 * (point.dual + point.gap))
+    largest = LOW_RANK / max(reach, 1 / p.scale)
+    largest = max(largest, 10*p.flat)
+    G = _interior_point.pivoted_cholesky(p.K, largest)
+    if G is None:
+        return point
+    Q = _interior_point.LowRank(G)
+    box = _interior_point.Box(p.low.clip(-reach,None), p.high.clip(None,reach), total=0.0)
+    goal = LOW_RANK_GOAL * point.dual
+    x = _interior_point.minimise(Q, p.t, box, point.v.clip(-reach,reach), goal, watch.spend)
+    return point if x is None else point_at(p, project(p, x))
+
+
+def subset_step(
+    p: Problem, point: Point, extra: int, watch: Watch
+) -> Point:
+    """Optimise the free v and the worst violators, the others held."""
+    v, e = point.v, point.e
+    free = (v > p.low) & (v < p.high)
+    excess = e - point.b
+    violation = np.where(excess > 0, p.high - v, p.low - v) * excess
+    violation[free] = np.inf
+    count = min(int(free.sum()) + extra, len(v))
+    W = np.argsort(-violation, kind="stable")[:count]
+    Q = _interior_point.Dense(p.K[np.ix_(W, W)])
+    box = _interior_point.Box(p.low[W], p.high[W], total=float(v[W].sum()))
+    x = _interior_point.minimise(
+        Q,
+        e[W] + Q.times(v[W]),
+        box,
+        v[W],
+        SUBSET_GOAL * point.dual,
+        watch.spend,
+    )
+    if x is None:
+        refuse_indefinite(p.given, p.eps)
+        return point
+    new = v.copy()
+    new[W] = x
+    return point_at(p, project(p, new))
+
+
+# ------------------------------------------------------------ definiteness
+
+
+def probe(K: FloatArray, eps: float = EPS) -> None:
+    """Try Cholesky on a block: all of K, or 256 evenly spaced examples."""
+    N = len(K)
+    rows = np.linspace(0, N - 1, min(N, PROBE)).astype(int)
+    block = K[np.ix_(rows, rows)]
+    block.flat[:: len(rows) + 1] += ROUNDING * eps * np.trace(K)
+    try:
+        _interior_point.cholesky(block)
+    except LinAlgError:
+        refuse_indefinite(K, eps)
+
+
+def refuse_indefinite(K: FloatArray, eps: float = EPS) -> None:
+    """Raise if K has an eigenvalue that is negative beyond rounding."""
+    lowest = float(eigvalsh(K, subset_by_index=[0, 0])[0])
+    if lowest < -ROUNDING * eps * np.trace(K):
+        raise ValueError(
+            "K must be positive semi-definite, got smallest eigenvalue "
+            f"{lowest:.3g}: the dual is not concave"
+        )
