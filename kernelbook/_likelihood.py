@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import norm
 from scipy.optimize import linprog
 from scipy.sparse import eye_array, hstack
 
@@ -81,6 +82,11 @@ class Descent(NamedTuple):
     """"converged" or "max_iterations"."""
     gain: float
     """What the last step promised."""
+
+    @property
+    def gradient_norm(self) -> float:
+        """Length of the slope; SciPy's norm does not overflow."""
+        return float(norm(self.slope.ravel()))
 
     def advice(self, stopping: Stopping) -> str:
         """What to say to somebody whose search ended too early."""
@@ -195,7 +201,7 @@ class Units:
     def inputs(self, X: FloatArray) -> FloatArray:
         """(N, D) the inputs in these units."""
         # By halves: the range of a column may be too large for a float.
-        return (X / 2 - self.middle / 2) / (self.half / 2)
+        return 2 * ((X / 2 - self.middle / 2) / self.half)
 
     def penalty(self, lam: float) -> FloatArray:
         """(D+1,) λ / half² for each weight, and nothing for the bias."""
@@ -223,7 +229,7 @@ def units(X: FloatArray, lam: float = 0.0) -> Units:
     """The units in which X is between -1 and 1 and no penalty exceeds 1."""
     largest, smallest = X.max(axis=0) / 2, X.min(axis=0) / 2
     half = np.maximum(largest - smallest, np.sqrt(lam))
-    half[half < np.finfo(float).tiny] = 1.0  # a constant column
+    half[half == 0] = 1.0  # a constant column
     return Units(largest + smallest, half)
 
 

@@ -294,8 +294,10 @@ def fit(
     found = _likelihood.maximise(likelihood, X, lam, 1, stopping, report)
     advice = found.advice(stopping)
     warn_unless_converged(found.status, "logistic.fit", advice)
-    path, norm = found.path[:, :, 0], float(np.linalg.norm(found.slope))
-    return Fit(path[-1].copy(), path, found.values, norm, found.status)
+    path = found.path[:, :, 0]
+    return Fit(
+        path[-1].copy(), path, found.values, found.gradient_norm, found.status
+    )
 
 
 def separation(X: ArrayLike, t: ArrayLike) -> Separation:

@@ -140,8 +140,10 @@ def fit(
     found = _likelihood.maximise(likelihood, X, lam, K - 1, stopping, report)
     advice = found.advice(stopping)
     warn_unless_converged(found.status, "softmax.fit", advice)
-    path, norm = found.path @ U.T, float(np.linalg.norm(found.slope))
-    return Fit(path[-1].copy(), path, found.values, norm, found.status)
+    path = found.path @ U.T
+    return Fit(
+        path[-1].copy(), path, found.values, found.gradient_norm, found.status
+    )
 
 
 def separation(X: ArrayLike, t: ArrayLike) -> Separation:

@@ -78,6 +78,43 @@ def test_an_impossible_event_that_happens_costs_infinitely_much():
     assert str(evaluation.log_loss([[1.0, 0.0]], [0])) == "0.0"
 
 
+def test_probabilities_of_single_precision_sum_to_one_to_their_precision():
+    rng = np.random.default_rng(1)
+    P = rng.dirichlet(np.ones(5), 400)
+    t = rng.integers(0, 5, 400)
+    single = P.astype(np.float32)
+    assert np.abs(single.astype(float).sum(axis=1) - 1).max() > 1e-9
+    assert_allclose(
+        evaluation.log_loss(single, t), evaluation.log_loss(P, t), rtol=1e-6
+    )
+    with pytest.raises(ValueError, match="rows of P must sum to 1"):
+        evaluation.log_loss(single * np.float32(1 + 1e-5), t)
+
+
+@pytest.mark.parametrize("gap", [0.9e-9, -0.9e-9, 1.1e-9, -1.1e-9])
+def test_rows_may_miss_one_by_a_billionth(gap):
+    P = [[0.5, 0.5], [0.5, 0.5 + gap]]
+    if abs(gap) < 1e-9:
+        assert_allclose(evaluation.log_loss(P, [0, 0]), np.log(2))
+    else:
+        with pytest.raises(ValueError, match="rows of P must sum to 1"):
+            evaluation.log_loss(P, [0, 0])
+
+
+def test_ten_bins_unless_told_otherwise():
+    p = np.linspace(0.005, 0.995, 100)
+    happened = (p > 0.5).astype(float)
+    assert len(evaluation.reliability(p, happened).counts) == 10
+    assert_allclose(
+        evaluation.calibration_error(p, happened),
+        evaluation.calibration_error(p, happened, bins=10),
+    )
+    for bins in (9, 11):
+        assert evaluation.calibration_error(
+            p, happened
+        ) != evaluation.calibration_error(p, happened, bins)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

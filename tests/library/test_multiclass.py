@@ -54,6 +54,7 @@ def test_one_vs_one_scores_and_classes_are_scikit_learns(seed):
     assert np.array_equal(multiclass.classify_votes(F, 4), theirs.predict(Z))
 
 
+@pytest.mark.filterwarnings("ignore::kernelbook.exceptions.ConvergenceWarning")
 def test_ties_are_broken_as_in_scikit_learn():
     X, labels, Z = data(1)
 

@@ -1,5 +1,9 @@
 """The perceptron, its dual, its bound; and the toy data of its chapter."""
 
+import pickle
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -7,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import Perceptron
 
-from kernelbook import kernels, margin, perceptron, toydata
+from kernelbook import _progress, kernels, margin, perceptron, toydata
+from kernelbook.exceptions import ConvergenceWarning
 
 seeds = st.integers(0, 10**6)
 
@@ -70,6 +75,7 @@ def test_orthonormal_examples_meet_the_bound(N):
 
 
 @pytest.mark.parametrize("constant", [0.0, 1.0])
+@pytest.mark.filterwarnings("ignore::kernelbook.exceptions.ConvergenceWarning")
 def test_xor_cycles_with_a_linear_kernel_and_says_so(constant):
     X, t = toydata.xor()
     K = kernels.Linear()(X) + constant
@@ -79,6 +85,85 @@ def test_xor_cycles_with_a_linear_kernel_and_says_so(constant):
         assert np.array_equal(run.c, [epochs] * 4)
     primal = perceptron.fit_primal(X, t, 5)
     assert not primal.converged and not primal.w.any()
+
+
+FORMS = [
+    pytest.param(perceptron.fit_primal, lambda X: X, id="fit_primal"),
+    pytest.param(perceptron.fit_dual, lambda X: X @ X.T, id="fit_dual"),
+    pytest.param(perceptron.fit, lambda X: X, id="fit"),
+]
+
+
+@pytest.mark.parametrize(("fit", "of"), FORMS)
+def test_a_hundred_passes_with_mistakes_end_with_a_warning(fit, of):
+    X, t = toydata.xor()
+    message = (
+        rf"perceptron\.{fit.__name__} ended before its goal "
+        r"\(max_iterations\): the last pass still had mistakes; raise max_e"
+    )
+    with pytest.warns(ConvergenceWarning, match=message) as said:
+        run = fit(of(X), t)
+    assert said[0].filename == __file__
+    assert run.status == "max_iterations" and not run.converged
+    assert np.array_equal(np.bincount(run.mistakes), [100] * 4)
+
+
+@pytest.mark.parametrize(("fit", "of"), FORMS)
+@pytest.mark.parametrize("wanted", [True, False, None])
+def test_progress_is_reported_unless_it_is_not_wanted(
+    fit, of, wanted, monkeypatch, capsys
+):
+    monkeypatch.setattr(_progress, "EVERY", 0.0)
+    X, t = toydata.two_blobs(9, distance=8.0, seed=0)
+    asked = {} if wanted is None else {"progress": wanted}
+    run = fit(of(X), t, **asked)
+    assert run.status == "converged"
+    lines = capsys.readouterr().err.splitlines()
+    if wanted is False:
+        assert not lines
+    else:
+        start = f"perceptron.{fit.__name__}: 0 s, 1 passes, "
+        assert lines[0].startswith(start) and "mistakes" in lines[0]
+
+
+@pytest.mark.parametrize(("fit", "of"), FORMS)
+def test_runs_survive_pickling_and_keep_nothing_of_the_callers(fit, of):
+    X, t = toydata.two_blobs(9, distance=8.0, seed=0)
+    A = of(X).copy()
+    run = fit(A, t)
+    again = pickle.loads(pickle.dumps(run))
+    A[:], t[:] = 7.0, 1.0
+    for name, value in vars(again).items():
+        assert np.array_equal(vars(run)[name], value)
+    assert again.converged
+
+
+def test_two_threads_learn_what_one_learns():
+    X, t = toydata.two_blobs(30, distance=6.0, seed=1)
+    alone = perceptron.fit(X, t, 1000)
+    with ThreadPoolExecutor(2) as pool:
+        runs = pool.map(lambda _: perceptron.fit(X, t, 1000), range(6))
+        for run in runs:
+            assert np.array_equal(run.mistakes, alone.mistakes)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:(overflow|invalid value) enc:RuntimeWarning"
+)
+def test_an_output_that_overflows_is_never_taken_for_right():
+    """+inf and -inf meet in example 1; NaN must not end the search."""
+    Phi, t = np.array([[1e200, 1e200], [1e200, -1e200]]), np.array([1, -1])
+    run = perceptron.fit_primal(Phi, t)
+    assert run.converged
+    assert np.all(t * (Phi / 1e200 @ (run.w / 1e200)) > 0)
+
+
+@pytest.mark.parametrize("size", [1e-160, 1e-80, 1.0, 1e80, 1e160])
+def test_bound_ignores_the_unit_of_the_features(size):
+    Phi, t, u = separable(3)
+    bound = perceptron.mistake_bound(u, Phi, t)
+    for c in (1e-160, 1.0, 1e160):
+        assert_allclose(perceptron.mistake_bound(c * u, size * Phi, t), bound)
 
 
 def test_xor_is_learned_with_a_quadratic_kernel():
@@ -165,9 +250,11 @@ def test_subgradient_counts_a_score_of_zero_as_a_mistake():
 
 
 @given(seeds, st.floats(0.01, 100))
-def test_affine_perceptron_is_the_update_rule_in_a_loop(seed, eta):
+def test_fit_is_the_update_rule_in_a_loop(seed, eta):
     X, t = blobs(seed)
-    run = perceptron.fit(X, t, max_epochs=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        run = perceptron.fit(X, t, max_epochs=5)
     w, b, mistakes = np.zeros(2), 0.0, []
     for _ in range(5):
         for n in range(25):
@@ -237,11 +324,11 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
         ),
         (
             lambda: perceptron.mistake_bound([1.0, 1.0], PHI2, T2),
-            "w must separate the classes, got .* = -1",
+            "w must separate the classes, got .* <= 0 for the example n = 1,",
         ),
         (
             lambda: perceptron.mistake_bound([0.0, -1.0], PHI2, T2),
-            "w must separate the classes, got .* = 0",
+            "w must separate the classes, got .* <= 0 for the example n = 0,",
         ),
         (
             lambda: perceptron.mistake_bound([1.0, 1.0], PHI2, [1, 2]),
@@ -254,6 +341,10 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
         (
             lambda: perceptron.loss([1.0], 0.0, PHI2, T2),
             "w must have length 2, got 1",
+        ),
+        (
+            lambda: perceptron.loss([1e200] * 2, 0.0, [[1e200, -1e200]], [1]),
+            "w and X must be small enough that their products are finite",
         ),
         (
             lambda: perceptron.subgradient([1.0, 1.0], 0.0, PHI2, [1, 2]),

@@ -86,7 +86,9 @@ def _(rng):
 @world("eq-bayes-logistic-objective", "eq-bayes-logistic-gradient")
 def _(rng):
     p, bound = logistic_problem(rng)
-    return bound | {"J": lambda w: kernel_logistic.objective(w, p.Phi, p.t, p.lam)}
+    return bound | {
+        "J": lambda w: kernel_logistic.objective(w, p.Phi, p.t, p.lam)
+    }
 
 
 def most_probable(p):
@@ -142,7 +144,9 @@ def newton(rng):
                 for n in range(p.N)
             ]
         ),
-        "J": lambda a: kernel_logistic.objective(p.Phi.T @ a, p.Phi, p.t, p.lam),
+        "J": lambda a: kernel_logistic.objective(
+            p.Phi.T @ a, p.Phi, p.t, p.lam
+        ),
     }
 
 
