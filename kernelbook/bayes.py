@@ -2,7 +2,8 @@
 
 The equations are those of chapter 12.  Classes are numbered 0, ..., K - 1.  A
 fitted model keeps the class priors ``pi`` (K,) and the parameters of
-p(x | t = k); what every model can do is below, as functions.
+p(x | t = k); what every model can do is below, as functions.  What is counted
+and measured in each class, and how, is in :mod:`kernelbook._class_statistics`.
 """
 
 from abc import ABC, abstractmethod
@@ -11,20 +12,28 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from kernelbook import _checks, _linalg, gaussians
-from kernelbook._checks import FloatArray
+from kernelbook import _checks, _linalg, _sparse, gaussians
+from kernelbook import _class_statistics as stats
+from kernelbook._checks import FloatArray, IntArray
 
-IntArray = NDArray[np.intp]
+Seed = int | np.random.Generator | None  # see _checks.generator
 
 
 @dataclass(frozen=True, eq=False)
 class Generative(ABC):
-    """Class priors π_k and a distribution p(x | t = k) for each class."""
+    """Class priors π_k and a distribution p(x | t = k) for each class.
+
+    A model keeps copies of its parameters.
+    """
 
     pi: FloatArray
+
+    def __post_init__(self) -> None:
+        for name, value in list(vars(self).items()):
+            object.__setattr__(self, name, np.array(value, dtype=np.float64))
 
     @abstractmethod
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
@@ -50,14 +59,13 @@ class LDA(Generative):
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
         """ln N(x_n | μ_k, Σ), an (N, K) array."""
         X = _checks.columns(X, "X", self.mu.shape[1])
-        return np.column_stack(
-            [_log_normal(X - mu, self.factor) for mu in self.mu]
-        )
+        densities = [stats.log_normal(X, mu, self.factor) for mu in self.mu]
+        return stats.require_near(np.column_stack(densities))
 
-    def draw(self, t: ArrayLike, rng: np.random.Generator) -> FloatArray:
+    def draw(self, t: ArrayLike, rng: Seed) -> FloatArray:
         """One input from each class named in t (N,), an (N, D) array."""
-        t = _labels(t, len(self.pi))
-        z = rng.standard_normal((len(t), self.mu.shape[1]))
+        t = _checks.classes(t, "t", len(self.pi))
+        z = _checks.generator(rng).standard_normal((len(t), self.mu.shape[1]))
         draws: FloatArray = self.mu[t] + z @ self.factor.U
         return draws
 
@@ -90,12 +98,13 @@ class QDA(Generative):
         """ln N(x_n | μ_k, Σ_k), an (N, K) array."""
         X = _checks.columns(X, "X", self.mu.shape[1])
         pairs = zip(self.mu, self.factors, strict=True)
-        return np.column_stack([_log_normal(X - mu, f) for mu, f in pairs])
+        densities = [stats.log_normal(X, mu, factor) for mu, factor in pairs]
+        return stats.require_near(np.column_stack(densities))
 
-    def draw(self, t: ArrayLike, rng: np.random.Generator) -> FloatArray:
+    def draw(self, t: ArrayLike, rng: Seed) -> FloatArray:
         """One input from each class named in t (N,), an (N, D) array."""
-        t = _labels(t, len(self.pi))
-        z = rng.standard_normal((len(t), self.mu.shape[1]))
+        t = _checks.classes(t, "t", len(self.pi))
+        z = _checks.generator(rng).standard_normal((len(t), self.mu.shape[1]))
         draws = self.mu[t]
         for k, factor in enumerate(self.factors):
             draws[t == k] += z[t == k] @ factor.U
@@ -124,17 +133,14 @@ class GaussianNB(Generative):
         """Σ_j ln N(x_nj | μ_kj, σ²_kj), an (N, K) array."""
         X = _checks.columns(X, "X", self.mu.shape[1])
         pairs = zip(self.mu, self.var, strict=True)
-        return np.column_stack(
-            [
-                -0.5 * (np.log(2 * np.pi * var) + (X - mu) ** 2 / var).sum(1)
-                for mu, var in pairs
-            ]
-        )
+        densities = [stats.log_normals(X, mu, var) for mu, var in pairs]
+        return stats.require_near(np.column_stack(densities))
 
-    def draw(self, t: ArrayLike, rng: np.random.Generator) -> FloatArray:
+    def draw(self, t: ArrayLike, rng: Seed) -> FloatArray:
         """One input from each class named in t (N,), an (N, D) array."""
-        t = _labels(t, len(self.pi))
-        return rng.normal(self.mu[t], np.sqrt(self.var[t]))
+        t = _checks.classes(t, "t", len(self.pi))
+        draws = _checks.generator(rng).normal(self.mu[t], np.sqrt(self.var[t]))
+        return np.asarray(draws)
 
     def marginal(self, keep: Sequence[int]) -> "GaussianNB":
         """The model of some features only: the others integrated out."""
@@ -154,18 +160,17 @@ class MultinomialNB(Generative):
     theta: FloatArray
 
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
-        """Σ_j x_nj ln θ_kj, an (N, K) array; X holds counts."""
-        X = _checks.counts(X, "X")
-        return _log_powers(
-            _checks.columns(X, "X", self.theta.shape[1]), self.theta
+        """Σ_j x_nj ln θ_kj, an (N, K) array; X holds counts, or is sparse."""
+        X = _sparse.counts(X, "X")
+        return stats.log_powers(
+            _sparse.columns(X, "X", self.theta.shape[1]), self.theta
         )
 
-    def draw(
-        self, t: ArrayLike, rng: np.random.Generator, length: int
-    ) -> FloatArray:
+    def draw(self, t: ArrayLike, rng: Seed, length: int) -> FloatArray:
         """Counts of ``length`` words from each class in t (N,), (N, D)."""
-        t = _labels(t, len(self.pi))
+        t = _checks.classes(t, "t", len(self.pi))
         length = _checks.count(length, "length")
+        rng = _checks.generator(rng)
         return rng.multinomial(length, self.theta[t]).astype(np.float64)
 
 
@@ -180,16 +185,19 @@ class BernoulliNB(Generative):
     theta: FloatArray
 
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
-        """Σ_j ln of θ_kj if x_nj = 1, else of 1 - θ_kj; an (N, K) array."""
-        X = _checks.columns(X, "X", self.theta.shape[1])
-        X = _binary(X)
-        present = _log_powers(X, self.theta)
-        return present + _log_powers(1 - X, 1 - self.theta)
+        """Σ_j ln of θ_kj if x_nj = 1, else of 1 - θ_kj; an (N, K) array.
 
-    def draw(self, t: ArrayLike, rng: np.random.Generator) -> FloatArray:
+        X may be sparse.
+        """
+        X = _sparse.columns(_sparse.binary(X, "X"), "X", self.theta.shape[1])
+        present = stats.log_powers(X, self.theta)
+        return present + stats.log_absent(X, self.theta)
+
+    def draw(self, t: ArrayLike, rng: Seed) -> FloatArray:
         """One input from each class named in t (N,), an (N, D) array."""
-        theta = self.theta[_labels(t, len(self.pi))]
-        return (rng.random(theta.shape) < theta).astype(np.float64)
+        theta = self.theta[_checks.classes(t, "t", len(self.pi))]
+        uniform = _checks.generator(rng).random(theta.shape)
+        return (uniform < theta).astype(np.float64)
 
     def marginal(self, keep: Sequence[int]) -> "BernoulliNB":
         """The model of some features only: the others summed out."""
@@ -265,7 +273,8 @@ def log_posterior(model: Generative, X: ArrayLike) -> FloatArray:
     ------
     ValueError
         If an input is impossible under every class, as a document of words
-        that no class has seen, without smoothing.
+        that no class has seen, without smoothing; or so far from all that
+        rounding hides which is nearest.
 
     Examples
     --------
@@ -275,12 +284,7 @@ def log_posterior(model: Generative, X: ArrayLike) -> FloatArray:
            [0.076, 0.924]])
     """
     joint = log_joint(model, X)
-    impossible = np.flatnonzero(joint.max(axis=1) == -np.inf)
-    if impossible.size:
-        raise ValueError(
-            f"X[{impossible[0]}] has probability zero under every class; "
-            "with alpha = 0 a single unseen feature does that"
-        )
+    stats.require_answer(joint)
     posterior: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
     return posterior
 
@@ -307,9 +311,7 @@ def predict(model: Generative, X: ArrayLike) -> IntArray:
     return t
 
 
-def draw_classes(
-    model: Generative, size: int, rng: np.random.Generator
-) -> IntArray:
+def draw_classes(model: Generative, size: int, rng: Seed) -> IntArray:
     """Classes drawn from the prior: the first half of a new data set.
 
     The other half is ``model.draw(t, rng)``, an input for each class.
@@ -318,7 +320,8 @@ def draw_classes(
     ----------
     model : a fitted model
     size : number of draws
-    rng : NumPy generator
+    rng : a seed or a NumPy generator; give the same generator to ``draw``,
+        not the same seed, which would repeat the same random numbers
 
     Returns
     -------
@@ -333,7 +336,8 @@ def draw_classes(
     (array([1, 0, 0]), (3, 1))
     """
     size = _checks.count(size, "size")
-    return rng.choice(len(model.pi), size=size, p=model.pi).astype(np.intp)
+    rng = _checks.generator(rng)
+    return rng.choice(len(model.pi), size=size, p=model.pi).astype(np.int64)
 
 
 def class_priors(t: ArrayLike) -> FloatArray:
@@ -386,9 +390,9 @@ def fit_lda(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> LDA:
     """
     X, t = _examples(X, t)
     lam = _checks.non_negative(lam, "lam")
-    mu = _class_means(X, t)
-    Sigma = _covariance(X - mu[t], lam)
-    _require_definite(Sigma, len(X) - len(mu), "")
+    mu = stats.class_means(X, t)
+    Sigma = stats.covariance(stats.deviations(X, mu[t]), lam)
+    stats.require_definite(Sigma, len(X) - len(mu), "")
     return LDA(class_priors(t), mu, Sigma)
 
 
@@ -421,7 +425,7 @@ def fit_qda(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> QDA:
     """
     X, t = _examples(X, t)
     lam = _checks.non_negative(lam, "lam")
-    mu = _class_means(X, t)
+    mu = stats.class_means(X, t)
     Sigma = []
     for k, mu_k in enumerate(mu):
         X_k = X[t == k]
@@ -429,8 +433,8 @@ def fit_qda(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> QDA:
             raise ValueError(
                 f"t must hold every class at least twice, got class {k} once"
             )
-        Sigma.append(_covariance(X_k - mu_k, lam))
-        _require_definite(Sigma[k], len(X_k) - 1, f" of class {k}")
+        Sigma.append(stats.covariance(stats.deviations(X_k, mu_k), lam))
+        stats.require_definite(Sigma[k], len(X_k) - 1, f" of class {k}")
     return QDA(class_priors(t), mu, np.stack(Sigma))
 
 
@@ -466,11 +470,10 @@ def fit_gaussian_nb(
     """
     X, t = _examples(X, t)
     lam = _checks.non_negative(lam, "lam")
-    mu = _class_means(X, t)
-    sums = _class_sums((X - mu[t]) ** 2, t)
-    var = sums / np.bincount(t)[:, None] + lam
+    mu = stats.class_means(X, t)
+    var = stats.class_variances(stats.deviations(X, mu[t]), t, lam)
     for k, var_k in enumerate(var):
-        _no_constant(var_k, f" of class {k}")
+        stats.require_no_constant(var_k, f" of class {k}")
     return GaussianNB(class_priors(t), mu, var)
 
 
@@ -484,7 +487,7 @@ def fit_multinomial_nb(
 
     Parameters
     ----------
-    X : (N, D) counts of D words in N documents
+    X : (N, D) counts of D words in N documents, may be sparse
     t : (N,) classes 0, ..., K - 1
     alpha : number >= 0, as if every word had been seen that often before
 
@@ -498,10 +501,10 @@ def fit_multinomial_nb(
     MultinomialNB(pi=array([0.5, 0.5]), theta=array([[0.8, 0.2],
            [0.4, 0.6]]))
     """
-    X = _checks.counts(X, "X")
-    t = _checks.every_class(t, "t", len(X))
+    counts = _sparse.counts(X, "X")
+    t = _checks.every_class(t, "t", counts.shape[0])
     alpha = _checks.non_negative(alpha, "alpha")
-    seen = _class_sums(X, t) + alpha
+    seen = stats.class_sums(counts, t) + alpha
     totals = seen.sum(axis=1, keepdims=True)
     empty = np.flatnonzero(totals == 0)
     if empty.size:
@@ -522,7 +525,7 @@ def fit_bernoulli_nb(
 
     Parameters
     ----------
-    X : (N, D) features, 1 for present and 0 for absent
+    X : (N, D) features, 1 for present and 0 for absent, may be sparse
     t : (N,) classes 0, ..., K - 1
     alpha : number >= 0, as if α examples with the feature and α without it
         had been seen before
@@ -538,9 +541,10 @@ def fit_bernoulli_nb(
           theta=array([[0.75      , 0.5       ],
                        [0.33333333, 0.66666667]]))
     """
-    X, t = _examples(X, t)
+    features = _sparse.binary(X, "X")
+    t = _checks.every_class(t, "t", features.shape[0])
     alpha = _checks.non_negative(alpha, "alpha")
-    present = _class_sums(_binary(X), t) + alpha
+    present = stats.class_sums(features, t) + alpha
     theta = present / (np.bincount(t)[:, None] + 2 * alpha)
     return BernoulliNB(class_priors(t), theta)
 
@@ -575,88 +579,3 @@ def linear_form(model: LDA) -> tuple[FloatArray, FloatArray]:
 def _examples(X: ArrayLike, t: ArrayLike) -> tuple[FloatArray, IntArray]:
     X = _checks.matrix(X, "X")
     return X, _checks.every_class(t, "t", len(X))
-
-
-def _labels(t: ArrayLike, K: int) -> IntArray:
-    """Classes to draw from: any of 0, ..., K - 1, not each of them."""
-    labels = _checks.vector(t, "t")
-    wrong = labels[~np.isin(labels, np.arange(K))]
-    if wrong.size:
-        raise ValueError(
-            f"t must hold class labels from 0 to {K - 1}, got {wrong[0]:g}"
-        )
-    return labels.astype(np.intp)
-
-
-def _binary(X: FloatArray) -> FloatArray:
-    wrong = X[(X != 0) & (X != 1)]
-    if wrong.size:
-        raise ValueError(
-            f"X must hold 0 (absent) or 1 (present), got {wrong[0]:g}; "
-            "write X > 0 for counts"
-        )
-    return X
-
-
-def _class_sums(X: FloatArray, t: IntArray) -> FloatArray:
-    """Sum of the rows of each class, (K, D)."""
-    return np.stack([X[t == k].sum(axis=0) for k in range(t.max() + 1)])
-
-
-def _class_means(X: FloatArray, t: IntArray) -> FloatArray:
-    """Mean of each class, (K, D); exact for a feature that is constant."""
-    means = []
-    for k in range(t.max() + 1):
-        X_k = X[t == k]
-        means.append(X_k[0] + (X_k - X_k[0]).mean(axis=0))
-    return np.stack(means)
-
-
-def _covariance(difference: FloatArray, lam: float) -> FloatArray:
-    """Mean of the products of deviations, plus λ on the diagonal."""
-    Sigma: FloatArray = difference.T @ difference / len(difference)
-    return _linalg.add_to_diagonal(Sigma, lam)
-
-
-def _log_normal(difference: FloatArray, factor: _linalg.Factor) -> FloatArray:
-    """ln N(difference | 0, Σ) of each row, from the Cholesky factor of Σ."""
-    whitened = factor.whiten(difference.T)
-    constant = factor.N * np.log(2 * np.pi) + factor.log_determinant()
-    log_density: FloatArray = -0.5 * (constant + (whitened**2).sum(axis=0))
-    return log_density
-
-
-def _log_powers(X: FloatArray, theta: FloatArray) -> FloatArray:
-    """Σ_j x_nj ln θ_kj, (N, K), with 0 ln 0 = 0."""
-    unseen = theta == 0
-    sums: FloatArray = X @ np.log(np.where(unseen, 1.0, theta)).T
-    sums[X @ unseen.T > 0] = -np.inf
-    return sums
-
-
-def _no_constant(variances: FloatArray, of_class: str) -> None:
-    constant = np.flatnonzero(variances == 0)
-    if constant.size:
-        raise ValueError(
-            f"X has zero variance in feature {constant[0]}{of_class}; "
-            "drop the feature or choose lam > 0"
-        )
-
-
-def _require_definite(Sigma: FloatArray, rank: int, of_class: str) -> None:
-    """Raise unless Σ is positive definite beyond rounding."""
-    variances = Sigma.diagonal()
-    _no_constant(variances, of_class)
-    scale = np.sqrt(variances)
-    correlation = Sigma / scale / scale[:, None]  # free of the units of X
-    D = len(Sigma)
-    if np.linalg.eigvalsh(correlation)[0] <= 10 * D * np.finfo(float).eps:
-        reason = (
-            f"its examples span at most {rank} of {D} dimensions"
-            if rank < D
-            else "some features are linear combinations of others"
-        )
-        raise ValueError(
-            f"X has a singular covariance{of_class}: {reason}; "
-            "drop features or choose lam > 0"
-        )

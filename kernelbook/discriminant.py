@@ -8,13 +8,11 @@ weights of shape (D+1,).
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kernelbook import _checks
-from kernelbook._checks import FloatArray
+from kernelbook import _checks, _hyperplanes
+from kernelbook._checks import FloatArray, IntArray
 from kernelbook.features import with_bias
-
-IntArray = NDArray[np.int64]
 
 
 def scores(W: ArrayLike, X: ArrayLike) -> FloatArray:
@@ -104,7 +102,7 @@ def signed_distance(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
     array([-1.,  4.])
     """
     X = _checks.matrix(X, "X")
-    w, b = _normal(w, X), _checks.real(b, "b")
+    w, b = _hyperplanes.scaled(w, b, X)
     distances: FloatArray = (X @ w + b) / np.linalg.norm(w)
     return distances
 
@@ -112,7 +110,7 @@ def signed_distance(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
 def foot(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
     """The point of the hyperplane nearest to each x: its projection.
 
-    x_n - (wᵀx_n + b) w / ‖w‖².
+    x_n - r_n w / ‖w‖, with the signed distance r_n = (wᵀx_n + b) / ‖w‖.
 
     Parameters
     ----------
@@ -130,8 +128,9 @@ def foot(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
     array([[0.6, 0.8]])
     """
     X = _checks.matrix(X, "X")
-    w, b = _normal(w, X), _checks.real(b, "b")
-    feet: FloatArray = X - np.outer((X @ w + b) / (w @ w), w)
+    w, b = _hyperplanes.scaled(w, b, X)
+    norm = np.linalg.norm(w)
+    feet: FloatArray = X - np.outer((X @ w + b) / norm, w / norm)
     return feet
 
 
@@ -183,8 +182,11 @@ def one_hot(labels: ArrayLike, K: int) -> FloatArray:
     array([[0., 0., 1.],
            [1., 0., 0.]])
     """
+    K = _checks.count(K, "K", least=2)
     labels = _checks.classes(labels, "labels", K)
-    return np.eye(K)[labels]
+    T = np.zeros((len(labels), K))
+    T[np.arange(len(labels)), labels] = 1.0
+    return T
 
 
 def squared_error(W: ArrayLike, X: ArrayLike, T: ArrayLike) -> float:
@@ -279,11 +281,3 @@ def _targets(T: ArrayLike, N: int) -> FloatArray:
     if len(T) != N:
         raise ValueError(f"T must have {N} rows, got shape {T.shape}")
     return T
-
-
-def _normal(w: ArrayLike, X: FloatArray) -> FloatArray:
-    """A vector across a hyperplane: as long as x, and not zero."""
-    w = _checks.vector(w, "w", X.shape[1])
-    if not w.any():
-        raise ValueError("w must not be zero: wᵀx + b = 0 is no hyperplane")
-    return w

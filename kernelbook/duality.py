@@ -6,16 +6,14 @@ The equations are those of chapter 14.  A linear program has P = 0.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import eigh
 
-from kernelbook import _checks
+from kernelbook import _checks, _quadratic
 from kernelbook._checks import FloatArray
-
-ROUNDING = 1e-9  # relative; what is smaller counts as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +26,8 @@ class QuadraticProgram:
     q : (M,)
     G, h : (I, M) and (I,), or None if there are no inequalities
     A, b : (J, M) and (J,), or None if there are no equalities
+
+    All are copied; the copies cannot be written to.
 
     Raises
     ------
@@ -63,7 +63,14 @@ class QuadraticProgram:
         q = _checks.vector(q, "q", len(P))
         parts = {"P": P, "q": q, "G": G, "h": h, "A": A, "b": b}
         for name, part in parts.items():
-            object.__setattr__(self, name, part)
+            copy = part.copy()
+            copy.setflags(write=False)
+            object.__setattr__(self, name, copy)
+
+    @cached_property
+    def curvature(self) -> _quadratic.Curvature:
+        """What the eigenvalues of P say, found once."""
+        return _quadratic.Curvature(self.P)
 
 
 class Residuals(NamedTuple):
@@ -141,7 +148,8 @@ def dual_function(
     """G(μ, ν) = inf_w ℒ(w, μ, ν), which is -inf if ℒ has no lower bound.
 
     With c = q + Gᵀμ + Aᵀν and any w that solves Pw = -c it is
-    ½ cᵀw - μᵀh - νᵀb.  It is -inf if no w does, or if P is indefinite.
+    ½ cᵀw - μᵀh - νᵀb.  It is -inf if no w does, or if P is indefinite; both
+    are decided up to rounding, relative to P and to the terms of c.
 
     Examples
     --------
@@ -253,6 +261,8 @@ def dual_ascent(
 
     At the minimiser w of ℒ(·, μ, ν) the gradient of G is (Gw - h, Aw - b):
     a violated constraint gets dearer, a slack one cheaper, never below zero.
+    This is a lesson in steps, as many as were asked for: it has no goal to
+    reach and so no status; ``violation`` and `duality_gap` say how far it is.
 
     Parameters
     ----------
@@ -271,16 +281,14 @@ def dual_ascent(
     >>> dual_ascent(qp, iterations=3, step=1.0).dual
     array([0.    , 0.75  , 0.9375])
     """
-    rows = np.vstack([qp.G, qp.A])
-    values, vectors = eigh(qp.P)
-    if values[0] <= ROUNDING * values[-1]:
+    if not qp.curvature.definite:
         raise ValueError(
             "P must be positive definite, "
-            f"got smallest eigenvalue {values[0]:.3g}"
+            f"got smallest eigenvalue {qp.curvature.lowest:.3g}"
         )
     if step is None:
-        bent = rows @ vectors / np.sqrt(values)
-        step = 1.0 / max(float(np.linalg.norm(bent, 2)) ** 2, ROUNDING)
+        steepest = qp.curvature.largest_response(np.vstack([qp.G, qp.A]))
+        step = 1.0 / steepest if steepest > 0 else 1.0
     step = _checks.positive(step, "step")
     mu, nu = np.zeros(len(qp.h)), np.zeros(len(qp.b))
     history = []
@@ -314,15 +322,7 @@ def _lowest(
     c = qp.q + qp.G.T @ mu + qp.A.T @ nu
     size = np.abs(qp.q) + np.abs(qp.G.T) @ np.abs(mu)
     size = size + np.abs(qp.A.T) @ np.abs(nu)
-    values, vectors = eigh(qp.P)
-    zero = ROUNDING * values[-1]
-    if values[0] < -zero:
-        return None
-    flat, slopes = values <= zero, vectors.T @ c
-    if _largest(np.abs(slopes[flat])) > ROUNDING * size.max():
-        return None
-    w: FloatArray = -vectors[:, ~flat] @ (slopes[~flat] / values[~flat])
-    return w
+    return qp.curvature.lowest_point(c, size, terms=1 + len(mu) + len(nu))
 
 
 def _violation(qp: QuadraticProgram, w: FloatArray) -> float:

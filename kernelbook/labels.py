@@ -20,7 +20,12 @@ class Coding:
     """The names of K classes, in order; made by :func:`coding`.
 
     The first of two classes is -1, the second +1.  The k-th of many is k,
-    from 0 on.
+    from 0 on.  The names are copied, and cannot be written to.
+
+    Raises
+    ------
+    ValueError
+        If the names are not in increasing order.
 
     Examples
     --------
@@ -33,6 +38,16 @@ class Coding:
 
     names: NDArray[Any]
 
+    def __post_init__(self) -> None:
+        names = np.array(self.names)
+        if not np.all(names[:-1] < names[1:]):
+            raise ValueError(
+                "names must be in increasing order, each once, got "
+                f"{names.tolist()}; write coding(y)"
+            )
+        names.setflags(write=False)
+        object.__setattr__(self, "names", names)
+
     @property
     def K(self) -> int:
         """Number of classes."""
@@ -41,9 +56,12 @@ class Coding:
     def classes(self, y: ArrayLike) -> IntArray:
         """(N,) labels as whole numbers from 0 to K-1."""
         y = _one_per_example(y)
-        t = np.searchsorted(self.names, y).clip(max=self.K - 1)
-        unknown = y[self.names[t] != y]
-        if unknown.size:
+        try:
+            t = np.searchsorted(self.names, y).clip(max=self.K - 1)
+            unknown = y[self.names[t] != y].tolist()
+        except TypeError:  # types that have no order, such as words and None
+            unknown = [v for v in y.tolist() if v not in self.names.tolist()]
+        if unknown:
             raise ValueError(
                 f"y must hold the {self.K} labels of the coding, "
                 f"got {unknown[0]!r}"
@@ -80,12 +98,14 @@ def coding(y: ArrayLike) -> Coding:
 
     Parameters
     ----------
-    y : (N,) labels: words, numbers or truth values, of two classes at least
+    y : (N,) labels: words, numbers or truth values, of two classes at least;
+        a list, an array, or a column of a table
 
     Raises
     ------
     ValueError
-        If y is empty, has one class only, or holds NaN.
+        If y is empty, has one class only, misses a label (NaN, None, a mask),
+        or mixes types that have no common order, words and numbers.
 
     Examples
     --------
@@ -96,21 +116,64 @@ def coding(y: ArrayLike) -> Coding:
     try:
         names = np.unique(y)
     except TypeError:
-        raise ValueError(
-            "y must hold labels that can be sorted, got a mixture of types"
-        ) from None
+        raise ValueError(_mixture(y)) from None
     if len(names) < 2:
-        raise ValueError(f"y must hold two classes at least, got {names!r}")
+        raise ValueError(
+            f"y must hold two classes at least, got only {names.tolist()[0]!r}"
+        )
     if names.dtype.kind in "fc" and not np.isfinite(names).all():
-        raise ValueError("y must be finite or no numbers, got NaN or inf")
+        raise ValueError("y must be finite or no numbers, got inf")
     return Coding(names)
 
 
-def _one_per_example(y: ArrayLike) -> NDArray[Any]:
-    y = np.asarray(y)
-    if y.ndim != 1 or y.size == 0:
+def _one_per_example(y: Any) -> NDArray[Any]:
+    """Labels as an array, refused if one is missing."""
+    if isinstance(y, np.ma.MaskedArray):
+        raise ValueError(
+            "y must have no mask, got a masked array; drop or fill what is "
+            "masked"
+        )
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        raise ValueError(_mixture(list(y))) from None
+    if array.ndim != 1 or array.size == 0:
         raise ValueError(
             "y must hold one label per example, in one dimension and not "
-            f"empty, got shape {y.shape}"
+            f"empty, got shape {array.shape}"
         )
-    return y
+    if array.dtype.kind in "US" and array is not y:
+        _require_words(list(y))
+    if array.dtype.kind == "T":  # NumPy's words of any length, half a type yet
+        array = array.astype(object)
+    _require_none_missing(array)
+    return array
+
+
+def _require_none_missing(y: NDArray[Any]) -> None:
+    if y.dtype.kind in "fcmMO":  # words, whole numbers and bools cannot miss
+        missing = [v for v in y.tolist() if _is_missing(v)]
+        if missing:
+            raise ValueError(f"y must miss no label, got {missing[0]!r}")
+
+
+def _require_words(y: list[Any]) -> None:
+    """NumPy makes words of the numbers in a list that has both."""
+    if not all(isinstance(v, str | bytes) for v in y):
+        raise ValueError(_mixture(y))
+
+
+def _is_missing(label: Any) -> bool:
+    """None, or what is not equal to itself: NaN, and pandas' NaT and NA."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:  # NA != NA is NA, neither true nor false
+        return True
+
+
+def _mixture(y: Any) -> str:
+    types = sorted({type(v).__name__ for v in y})
+    return (
+        "y must hold labels that can be sorted, got a mixture of types: "
+        f"{', '.join(types)}"
+    )

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import nnls
 
-from kernelbook import _checks
+from kernelbook import _checks, _hulls, _hyperplanes
 from kernelbook._checks import FloatArray
+from kernelbook._progress import CONVERGED, warn_unless_converged
 
-TOUCH = 1e-12  # hulls this close, relative to the data, count as touching
+TOUCH = 1e-12  # hulls this close, relative to the spread of X, touch
 CLOSED = 1e-10  # relative gap at which the bounds have met
-MAX_PAIRS = 10_000
+MAX_PAIRS = 10_000  # steps of the search; a hundred are many
+TINY = float(np.finfo(float).tiny)  # below it floats lose digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +31,16 @@ class ClosestPoints:
     """(D,) point of the hull of class -1."""
     u: FloatArray = field(repr=False)
     """(N,) convex weights; p = Σ u_n x_n over class +1, q over class -1."""
+    direction: FloatArray = field(repr=False)
+    """(D,) p - q divided by its length, with the digits that p - q loses."""
     upper: float
     """‖p - q‖; no street between the classes is wider."""
     lower: float
     """Width of the street across p - q; not positive if there is none."""
+    apart: bool
+    """Whether the street is wider than rounding."""
+    status: str
+    """"converged" if the bounds met; else "max_iterations" or "stalled"."""
 
     @property
     def gap(self) -> float:
@@ -55,6 +62,8 @@ class HardMargin:
     """2/‖w‖, the width of the street."""
     gap: float
     """Bound on how much wider a street could be, upper - margin."""
+    status: str = field(repr=False)
+    """That of the search for the closest points."""
 
 
 def distance(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
@@ -78,7 +87,7 @@ def distance(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
     array([1., 4.])
     """
     X = _checks.matrix(X, "X")
-    w, b = _normal(w, X), _checks.real(b, "b")
+    w, b = _hyperplanes.scaled(w, b, X)
     distances: FloatArray = np.abs(X @ w + b) / np.linalg.norm(w)
     return distances
 
@@ -102,7 +111,7 @@ def margin(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> float:
     """
     X = _checks.matrix(X, "X")
     t = _checks.signs(t, "t", len(X))
-    w, b = _normal(w, X), _checks.real(b, "b")
+    w, b = _hyperplanes.scaled(w, b, X)
     return 2 * float((t * (X @ w + b)).min() / np.linalg.norm(w))
 
 
@@ -120,7 +129,8 @@ def canonical(
     Raises
     ------
     ValueError
-        If the hyperplane does not separate the classes.
+        If the hyperplane does not separate the classes, or an example is so
+        close to it that 1 / (its distance) overflows.
 
     Examples
     --------
@@ -129,12 +139,14 @@ def canonical(
     """
     X = _checks.matrix(X, "X")
     t = _checks.signs(t, "t", len(X))
-    w, b = _normal(w, X), _checks.real(b, "b")
-    smallest = float((t * (X @ w + b)).min())
-    if smallest <= 0:
+    w, b = _hyperplanes.scaled(w, b, X)
+    products = t * (X @ w + b)
+    smallest = float(products.min())
+    if smallest < TINY:
+        r = smallest / float(np.linalg.norm(w))
         raise ValueError(
-            "w and b must separate the classes, got an example with "
-            f"t_n(wᵀx_n + b) = {smallest:.3g}"
+            "w and b must separate the classes, got example "
+            f"{products.argmin()} at the signed distance t_n r_n = {r:.3g}"
         )
     return w / smallest, b / smallest
 
@@ -145,7 +157,8 @@ def closest_points(X: ArrayLike, t: ArrayLike) -> ClosestPoints:
     Minimise ‖Σ_n u_n t_n x_n‖ subject to u_n >= 0 and Σ u_n = 1 in each
     class.  Starts from one pair of examples, one of each class.  Each step
     adds the pair that reaches least far along p - q and solves for the best
-    mixture of pairs.  Stops when the bounds meet or the hulls touch.
+    mixture of pairs.  Stops when the bounds meet or the hulls touch, and
+    warns (ConvergenceWarning) if it ends before.
 
     Parameters
     ----------
@@ -161,27 +174,35 @@ def closest_points(X: ArrayLike, t: ArrayLike) -> ClosestPoints:
     """
     X = _checks.matrix(X, "X")
     t = _checks.both_signs(t, "t", len(X))
-    touching = TOUCH * float(np.linalg.norm(X, axis=1).max())
+    points = _hulls.coordinates(X)
+    touching = TOUCH * points.spread
     pairs = [(int(t.argmax()), int(t.argmin()))]
-    best: ClosestPoints | None = None
+    best, status = None, "max_iterations"
     for _ in range(MAX_PAIRS):
-        v = _shortest_mixture(np.array([X[i] - X[j] for i, j in pairs]))
-        new, pair = _bounds(X, t, v, pairs)
+        v = _hulls.shortest_mixture(points.Z, pairs)
+        new = _hulls.bounds(points.Z, t, v, pairs)
         if best is not None and new.upper >= best.upper:
-            break  # rounding allows no further progress
+            status = "stalled"  # rounding allows no further progress
+            break
         best = new
         if best.upper <= touching or best.gap <= CLOSED * best.upper:
+            status = CONVERGED
             break
-        pairs = [pairs[k] for k in np.flatnonzero(v)] + [pair]
+        pairs = [pairs[k] for k in np.flatnonzero(v)] + [new.pair]
     assert best is not None
-    return best
+    return _in_data_coordinates(points, t, best, status)
 
 
 def separable(X: ArrayLike, t: ArrayLike) -> bool:
     """Whether a hyperplane has all of class +1 on one side, -1 on the other.
 
     The answer True comes with a street of positive width, found and
-    measured.  Hulls that touch, up to rounding, are not separable.
+    measured.  Hulls that touch, up to rounding relative to the spread of the
+    points, are not separable.
+
+    The points are taken as they came.  Where they lie does not matter, but
+    points moved far away are no longer the same: 1e13 from the origin a float
+    has a resolution of 0.002, and the answer is for the rounded points.
 
     Parameters
     ----------
@@ -195,7 +216,7 @@ def separable(X: ArrayLike, t: ArrayLike) -> bool:
     >>> separable([[0.0], [1.0], [2.0]], [-1, 1, -1])
     False
     """
-    return _apart(closest_points(X, t), X)
+    return closest_points(X, t).apart
 
 
 def hard_margin(X: ArrayLike, t: ArrayLike) -> HardMargin:
@@ -215,7 +236,9 @@ def hard_margin(X: ArrayLike, t: ArrayLike) -> HardMargin:
     ValueError
         If no hyperplane separates the classes; the message names a point
         that lies in the convex hulls of both.  If the search ended before it
-        met one, the message says how close the hulls came.
+        met one, the message says how close the hulls came.  If the street is
+        so wide or narrow that α overflows, or so far from the origin that
+        rounding b moves the hyperplane out of it.
 
     Examples
     --------
@@ -224,69 +247,75 @@ def hard_margin(X: ArrayLike, t: ArrayLike) -> HardMargin:
     """
     points = closest_points(X, t)
     X, t = np.asarray(X, dtype=float), np.asarray(t, dtype=float)
-    if not _apart(points, X):
-        if points.upper > CLOSED * np.abs(X).max():
-            raise ValueError(
-                "X must be separable by a hyperplane, and none was found: the "
-                f"convex hulls come within {points.upper:.2g} of each other"
-            )
+    _require_street(points, X)
+    Z, centre, unit, _ = _hulls.coordinates(X)
+    z = points.direction
+    b = 0.0 - float((Z[t == 1] @ z).min() + (Z[t == -1] @ z).max()) / 2
+    w, b = canonical(z, b, Z, t)
+    width = unit * 2 / float(np.linalg.norm(w))
+    w = w / unit
+    b = b - float(w @ centre)
+    _require_separated(w, b, X, t)
+    alpha = 2 * points.u / points.upper**2
+    gap = max(points.upper - width, 0.0)
+    return HardMargin(w, b, alpha, width, gap, points.status)
+
+
+def _in_data_coordinates(
+    points: _hulls.Coordinates, t: FloatArray, best: _hulls.Bounds, status: str
+) -> ClosestPoints:
+    """What the search found, where the data are; a warning if too little."""
+    Z, centre, unit, spread = points
+    if best.gap <= TOUCH * spread:  # the bounds have met, up to rounding
+        status = CONVERGED
+    upper, lower = unit * best.upper, unit * best.lower
+    warn_unless_converged(
+        status,
+        "closest_points",
+        f"the distance of the hulls is {lower:.3g} to {upper:.3g}",
+        stacklevel=4,
+    )
+    p, q = (
+        centre + unit * (best.u[t == sign] @ Z[t == sign]) for sign in (1, -1)
+    )
+    apart = best.lower > 0 and best.upper > TOUCH * spread
+    return ClosestPoints(
+        p, q, best.u, best.direction, upper, lower, apart, status
+    )
+
+
+def _require_street(points: ClosestPoints, X: FloatArray) -> None:
+    """Raise unless the hulls are apart, by a distance whose square is one."""
+    if not points.apart and points.status != CONVERGED:
+        raise ValueError(
+            "X must be separable by a hyperplane, and none was found: the "
+            f"convex hulls come within {points.upper:.2g} of each other"
+        )
+    if not points.apart:
         raise ValueError(
             "X must be separable by a hyperplane, got classes whose convex "
             f"hulls share the point {_show(points.p, X)}"
         )
-    z = (points.u * t) @ (X - X.mean(axis=0))  # p - q, without cancellation
-    b = 0.0 - float((X[t == 1] @ z).min() + (X[t == -1] @ z).max()) / 2
-    w, b = canonical(z, b, X, t)
-    width = 2 / float(np.linalg.norm(w))
-    alpha = 2 * points.u / points.upper**2
-    return HardMargin(w, b, alpha, width, max(points.upper - width, 0.0))
+    if not 2e-154 < points.upper < 1e153:
+        raise ValueError(
+            "X must have a street whose square is a float, from 2e-154 to "
+            f"1e153 wide, got {points.upper:.2g}; multiply X by a constant"
+        )
 
 
-def _normal(w: ArrayLike, X: FloatArray) -> FloatArray:
-    """A vector across a hyperplane: as long as x, and not zero."""
-    w = _checks.vector(w, "w", X.shape[1])
-    if not w.any():
-        raise ValueError("w must not be zero: wᵀx + b = 0 is no hyperplane")
-    return w
-
-
-def _apart(points: ClosestPoints, X: ArrayLike) -> bool:
-    """Whether a street was found that is more than rounding."""
-    size = float(np.linalg.norm(np.asarray(X, dtype=float), axis=1).max())
-    return points.lower > 0 and points.upper > TOUCH * size
+def _require_separated(
+    w: FloatArray, b: float, X: FloatArray, t: FloatArray
+) -> None:
+    """Raise if rounding b has moved the hyperplane out of the street."""
+    if (t * (X @ w + b)).min() <= 0:
+        raise ValueError(
+            "X must be nearer to the origin, got a street that is narrower "
+            f"than the rounding error of b = {b:.3g}; subtract a point of X "
+            "from all"
+        )
 
 
 def _show(p: FloatArray, X: FloatArray) -> str:
     """Four digits, and 0 for what is rounding error."""
-    noise = 1e-9 * np.abs(X).max()
+    noise = 1e-9 * np.ptp(X, axis=0).max()
     return np.array2string(np.where(np.abs(p) > noise, p, 0.0), precision=4)
-
-
-def _shortest_mixture(Z: FloatArray) -> FloatArray:
-    """Convex weights v of the rows of Z that make ‖Zᵀv‖ smallest.
-
-    Minimise ‖Zᵀv‖² + (1 - Σv)² over v >= 0 only.  With v = s·(convex
-    weights) and length d of their mixture, the best s leaves d²/(1 + d²),
-    which rises with d: the same convex weights, divided by their sum.
-    """
-    size = float(np.linalg.norm(Z, axis=1).max()) or 1.0
-    A = np.vstack([Z.T / size, np.ones(len(Z))])
-    goal = np.append(np.zeros(Z.shape[1]), 1.0)
-    v: FloatArray = nnls(A, goal, maxiter=50 * len(Z))[0]
-    return v / float(v.sum())
-
-
-def _bounds(
-    X: FloatArray, t: FloatArray, v: FloatArray, pairs: list[tuple[int, int]]
-) -> tuple[ClosestPoints, tuple[int, int]]:
-    """A mixture of pairs as two points, and the pair least far along p - q."""
-    u = np.zeros(len(X))
-    np.add.at(u, np.array(pairs), v[:, None])
-    z = np.array([X[i] - X[j] for i, j in pairs]).T @ v
-    upper = float(np.linalg.norm(z))
-    plus, minus = t == 1, t == -1
-    i = int(np.where(plus, X @ z, np.inf).argmin())
-    j = int(np.where(minus, X @ z, -np.inf).argmax())
-    lower = float((X[i] - X[j]) @ z) / upper if upper > 0 else 0.0
-    p, q = u[plus] @ X[plus], u[minus] @ X[minus]
-    return ClosestPoints(p, q, u, upper, lower), (i, j)

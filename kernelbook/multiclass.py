@@ -16,15 +16,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kernelbook import _checks
-from kernelbook._checks import FloatArray
+from kernelbook._checks import FloatArray, IntArray
 
 BoolArray = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
 Score = Callable[[FloatArray], ArrayLike]
 Fit = Callable[[FloatArray, FloatArray], Score]
 
 
-def linear_score(w: ArrayLike, b: float) -> Score:
+@dataclass(frozen=True, eq=False)
+class LinearScore:
+    """A score function f(x) = wᵀx + b, made by :func:`linear_score`."""
+
+    w: FloatArray
+    """(D,) weights."""
+    b: float
+    """Bias."""
+
+    def __call__(self, X: ArrayLike) -> FloatArray:
+        """(N,) scores of the inputs X (N, D)."""
+        X = _checks.columns(X, "X", len(self.w))
+        return np.asarray(X @ self.w + self.b)
+
+
+def linear_score(w: ArrayLike, b: float) -> LinearScore:
     """The score function f(x) = wᵀx + b, as `Fit` functions return it.
 
     Parameters
@@ -39,7 +53,7 @@ def linear_score(w: ArrayLike, b: float) -> Score:
     array([-1.,  1.])
     """
     w, b = _checks.vector(w, "w"), _checks.real(b, "b")
-    return lambda X: _checks.matrix(X, "X") @ w + b
+    return LinearScore(w.copy(), b)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +118,7 @@ def one_vs_rest(
     array([[-2.,  0.,  2.]])
     """
     X = _checks.matrix(X, "X")
+    K = _checks.count(K, "K", least=2)
     labels = _checks.every_class(labels, "labels", len(X), K)
     members = [fit(X, np.where(labels == k, 1.0, -1.0)) for k in range(K)]
     return OneVsRest(tuple(members))
@@ -131,6 +146,7 @@ def one_vs_one(fit: Fit, X: ArrayLike, labels: ArrayLike, K: int) -> OneVsOne:
     array([[-2., -2.,  0.]])
     """
     X = _checks.matrix(X, "X")
+    K = _checks.count(K, "K", least=2)
     labels = _checks.every_class(labels, "labels", len(X), K)
     members = []
     for k, j in pairs(K):
@@ -159,6 +175,7 @@ def votes(F: ArrayLike, K: int) -> IntArray:
     array([[2, 0, 1],
            [1, 1, 1]])
     """
+    K = _checks.count(K, "K", least=2)
     F = _pair_scores(F, K)
     v = np.zeros((len(F), K), dtype=np.int64)
     for f, (k, j) in zip(F.T, pairs(K), strict=True):
@@ -206,6 +223,7 @@ def total_scores(F: ArrayLike, K: int) -> FloatArray:
     >>> total_scores([[1.0, -2.0, 0.5]], K=3)
     array([[-1. , -0.5,  1.5]])
     """
+    K = _checks.count(K, "K", least=2)
     F = _pair_scores(F, K)
     s = np.zeros((len(F), K))
     for f, (k, j) in zip(F.T, pairs(K), strict=True):
