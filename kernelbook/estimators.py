@@ -7,7 +7,7 @@ digit, where a scikit-learn user expects it: in a ``Pipeline``, in
 =============================== =========================================
 ``KernelRidge``                 ``ridge.fit``
 ``GaussianProcessRegressor``    ``learning.learn``, then ``gp.fit``
-``SVC``                         ``svm.fit``, one class against one
+``SVC``                         ``svm.fit_dual``, one class against one
 ``KernelLogisticRegression``    ``kernel_logistic.fit_dual``, one class
                                 against the rest
 =============================== =========================================
@@ -50,8 +50,7 @@ from kernelbook import (
     svm,
 )
 from kernelbook._checks import FloatArray
-from kernelbook._gram import number_of
-from kernelbook.discriminant import classify
+from kernelbook.discriminant import classify, sign_rule
 from kernelbook.kernels import Gaussian, Kernel
 
 try:
@@ -150,7 +149,7 @@ class _KernelEstimator(BaseEstimator):
     def _new_inputs(self, X: Any) -> Any:
         """Inputs like those the estimator was fitted to."""
         check_is_fitted(self)
-        taken = _taken(self.kernel_, X)  # type: ignore[attr-defined]
+        taken = _taken(self.kernel_, X)
         if isinstance(taken, tuple):
             return taken
         return validate_data(
@@ -184,10 +183,10 @@ class _KernelClassifier(ClassifierMixin, _KernelEstimator):
 
     def predict(self, X: Any) -> Any:
         """The (N*,) labels of new inputs."""
-        scores = self.decision_function(X)  # type: ignore[attr-defined]
+        scores = self.decision_function(X)
         if scores.ndim > 1:
             return self._coding.from_classes(classify(scores))
-        return self._coding.from_signs(np.where(scores >= 0, 1.0, -1.0))
+        return self._coding.from_signs(sign_rule(scores))
 
 
 class KernelRidge(_KernelRegressor):
@@ -262,7 +261,7 @@ class GaussianProcessRegressor(_KernelRegressor):
     (0.204, 'converged')
     >>> mean, std = model.predict([[1.5]], return_std=True)
     >>> mean.round(2), std.round(2)
-    (array([0.93]), array([0.14]))
+    (array([0.97]), array([0.02]))
     """
 
     def __init__(
@@ -343,7 +342,7 @@ class GaussianProcessRegressor(_KernelRegressor):
             m, latent, new = gp.predict(self.gp_, Z, self._new_beta(noisy))
             return m, self._per_output(np.sqrt(new if noisy else latent))
         cov = gp.covariance(self.gp_, Z)
-        cov = _linalg.add_to_diagonal(cov, 1 / self._new_beta(noisy))
+        cov = _linalg.add_to_diagonal(cov, 1 / self._new_beta(noisy), True)
         return gp.mean(self.gp_, Z), self._per_output(cov)
 
     def sample_y(
@@ -368,7 +367,7 @@ class GaussianProcessRegressor(_KernelRegressor):
         k = super()._kernel_for(X)
         return k if self.kernel is not None else 1.0 * k
 
-    def _learned(self, X: Any, y: FloatArray) -> learning.Learned:
+    def _learned(self, X: Any, y: Any) -> learning.Learned:
         return learning.learn(
             self.kernel_,
             X,
@@ -401,7 +400,7 @@ class GaussianProcessRegressor(_KernelRegressor):
 
 
 class SVC(_KernelClassifier):
-    """Support vector machines: ``svm.fit``, by pairs for many classes.
+    """Support vector machines: ``svm.fit_dual``, by pairs for many classes.
 
     For K > 2 classes it is ``multiclass.one_vs_one``: one machine for each of
     the P = K(K-1)/2 pairs ``multiclass.pairs(K)``, and the class with the most
@@ -413,13 +412,13 @@ class SVC(_KernelClassifier):
     kernel : kernel; Gaussian of scikit-learn's "scale" if None
     C : > 0
     bias : whether the machines have a bias
-    tolerance, max_iterations, max_seconds, progress : as in ``svm.fit``
+    tolerance, max_iterations, max_seconds, progress : as in ``svm.fit_dual``
 
     Attributes
     ----------
     classes_ : (K,) labels, sorted
     kernel_ : the kernel that was used
-    machines_ : tuple of P machines, what ``svm.fit`` returned
+    machines_ : tuple of P machines, what ``svm.fit`` returns
     support_ : (S,) numbers of the examples that support any of them
     dual_coef_ : (P, S) coefficients α_n t_n, 0 where one does not support
     intercept_ : (P,) biases
@@ -459,21 +458,20 @@ class SVC(_KernelClassifier):
         """Fit to N inputs X and their (N,) labels y, of any kind."""
         X, t = self._classes(X, y)
         self.kernel_ = self._kernel_for(X)
-        everyone, K = np.arange(len(t)), self._coding.K
-        if K == 2:
-            parts = [everyone]
-            self.machines_ = (self._machine(X, np.where(t == 1, 1.0, -1.0)),)
+        # By number, because inputs need not be rows of an array.
+        numbers = np.arange(len(t))[:, None]
+        parts, machines = [], []
+
+        def fit_part(numbers: FloatArray, signs: FloatArray) -> Any:
+            parts.append(numbers[:, 0].astype(np.intp))
+            machines.append(self._machine(_rows(X, parts[-1]), signs))
+            return machines[-1].output
+
+        if self._coding.K == 2:
+            fit_part(numbers, np.where(t == 1, 1.0, -1.0))
         else:
-            parts, machines = [], []
-
-            def fit_pair(numbers: FloatArray, signs: FloatArray) -> Any:
-                parts.append(numbers[:, 0].astype(np.intp))
-                machines.append(self._machine(_rows(X, parts[-1]), signs))
-                return machines[-1].output
-
-            # By number, because inputs need not be rows of an array.
-            multiclass.one_vs_one(fit_pair, everyone[:, None], t, K)
-            self.machines_ = tuple(machines)
+            multiclass.one_vs_one(fit_part, numbers, t, self._coding.K)
+        self.machines_ = tuple(machines)
         self._tell(parts, len(t))
         return self
 
@@ -487,15 +485,15 @@ class SVC(_KernelClassifier):
         Z = self._new_inputs(X)
         F = np.column_stack([one.output(Z) for one in self.machines_])
         if self._coding.K == 2:
-            return F[:, 0]
+            return np.asarray(F[:, 0])
         s = multiclass.total_scores(F, self._coding.K)
         v = multiclass.votes(F, self._coding.K)
-        return v + s / (3 * (1 + np.abs(s)))
+        return np.asarray(v + s / (3 * (1 + np.abs(s))))
 
     def _machine(self, X: Any, t: FloatArray) -> svm.KernelMachine:
-        return svm.fit(
-            self.kernel_,
-            X,
+        k = self.kernel_
+        found = svm.fit_dual(
+            k(X),
             t,
             self.C,
             bias=self.bias,
@@ -503,6 +501,10 @@ class SVC(_KernelClassifier):
             max_iterations=self.max_iterations,
             max_seconds=self.max_seconds,
             progress=self.progress,
+        )
+        kept = found.support if len(found.support) else np.array([0])
+        return svm.KernelMachine(
+            k, _rows(X, kept), found.coefficients[kept], found
         )
 
     def _tell(self, parts: list[Any], N: int) -> None:
@@ -574,15 +576,15 @@ class KernelLogisticRegression(_KernelClassifier):
         self.kernel_ = self._kernel_for(X)
         self._X = _expansion.own_inputs(self.kernel_, X)
         K = _expansion.gram(self.kernel_, self._X)
+        fits = []
+
+        def fit_one(K: FloatArray, signs: FloatArray) -> Any:
+            fits.append(self._fit_dual(K, signs))
+            return fits[-1]
+
         if self._coding.K == 2:
-            fits = [self._fit_dual(K, np.where(t == 1, 1.0, -1.0))]
+            fit_one(K, np.where(t == 1, 1.0, -1.0))
         else:
-            fits = []
-
-            def fit_one(_: FloatArray, signs: FloatArray) -> Any:
-                fits.append(self._fit_dual(K, signs))
-                return fits[-1]
-
             multiclass.one_vs_rest(fit_one, K, t, self._coding.K)
         self.fits_ = tuple(fits)
         self.dual_coef_ = np.array([one.a for one in fits])
@@ -607,8 +609,9 @@ class KernelLogisticRegression(_KernelClassifier):
         P = [kernel_logistic.probability(a, k) for a in self.dual_coef_]
         if self._coding.K == 2:
             return np.column_stack([1 - P[0], P[0]])
-        scores = np.column_stack(P)
-        return scores / scores.sum(axis=1, keepdims=True)
+        scores: FloatArray = np.column_stack(P)
+        scores /= scores.sum(axis=1, keepdims=True)
+        return scores
 
     def _fit_dual(self, K: FloatArray, t: FloatArray) -> Any:
         return kernel_logistic.fit_dual(

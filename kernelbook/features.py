@@ -300,23 +300,3 @@ def _affordable(entries: int, what: str) -> None:
             f"degree must leave an array of at most {MOST_ENTRIES:.0e} "
             f"entries, got {what}; use kernels.Polynomial"
         )
-
-
-def with_bias(X: ArrayLike) -> FloatArray:
-    """The inputs with a column of ones in front, X̃ = [1 X].
-
-    Parameters
-    ----------
-    X : (N, D) inputs
-
-    Returns
-    -------
-    X̃ : (N, D+1)
-
-    Examples
-    --------
-    >>> with_bias([[2.0, 3.0]])
-    array([[1., 2., 3.]])
-    """
-    X = _checks.matrix(X, "X")
-    return np.column_stack([np.ones(len(X)), X])
