@@ -75,6 +75,7 @@ __all__ = [
 ]
 
 IN_THE_KERNEL = "kernel__"  # what its hyperparameters' names begin with
+COLUMNS = 10_000  # of a row that asks a kernel whether it takes sparse ones
 
 
 class _KernelEstimator(BaseEstimator):
@@ -107,8 +108,8 @@ class _KernelEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        empty = csr_array((1, np.iinfo(np.int32).max))  # has every column
-        tags.input_tags.sparse = issparse(_taken(self.kernel, empty))
+        row = csr_array((1, COLUMNS))
+        tags.input_tags.sparse = issparse(_taken(self.kernel, row))
         return tags
 
     def _given(self) -> Kernel:
@@ -459,7 +460,7 @@ class SVC(_KernelClassifier):
         X, t = self._classes(X, y)
         self.kernel_ = self._kernel_for(X)
         # By number, because inputs need not be rows of an array.
-        numbers = np.arange(len(t))[:, None]
+        numbers = np.arange(float(len(t)))[:, None]
         parts, machines = [], []
 
         def fit_part(numbers: FloatArray, signs: FloatArray) -> Any:
