@@ -46,7 +46,8 @@ $(READY): pyproject.toml constraints.txt
 # Chapters are run and validated first; the pages then show those very outputs.
 VALIDATED := _build/validated
 $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
-  kernelbook $(wildcard chapters/*.md kernelbook/*.* tests/expected/*)
+  kernelbook kernelbook/kernels \
+  $(wildcard chapters/*.md kernelbook/*.* kernelbook/*/*.* tests/expected/*)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --reuse-validated
 	@touch $@
 
@@ -89,7 +90,8 @@ expected: $(READY)
 
 mutants: $(READY)
 	@$(BIN)/python -m pytest -q -p mutation.run -p no:xdist -p no:cacheprovider \
-	  --record $(if $(AGAIN),--again) --modules "$(MODULES)" tests/library kernelbook
+	  $(if $(ALL),--all) --modules "$(MODULES)" --children $(or $(CHILDREN),2) \
+	  tests/library kernelbook
 
 # The peers (torch among them) are installed only when they are measured.
 PEERS := $(VENV)/peers

@@ -82,7 +82,7 @@ class Book:
 
     @cached_property
     def modules(self):
-        return {path.stem for path in LIBRARY.glob("[a-z]*.py")}
+        return {path.stem for path in LIBRARY.glob("[a-z]*")}
 
     def place(self, home):
         page, _, anchor = home.partition("#")

@@ -106,9 +106,10 @@ class Translation:
 
     def code(self, match):
         about, _ = options(match["body"])
-        path = self.folder / match["argument"].strip()
-        source = listing(path, about["pyobject"])
-        return f"From `kernelbook/{path.name}`:\n\n```python\n{source}\n```"
+        name = match["argument"].strip()
+        source = listing(self.folder / name, about["pyobject"])
+        shown = name.removeprefix("../")
+        return f"From `{shown}`:\n\n```python\n{source}\n```"
 
     def theorem(self, match):
         _, body = options(match["body"])

@@ -34,7 +34,8 @@ LIBRARY = ROOT / "kernelbook"
 MANY = 4
 
 LISTING = re.compile(
-    r"^```\{literalinclude\} \.\./kernelbook/(\w+)\.py\n:pyobject: (\w+)"
+    r"^```\{literalinclude\} \.\./kernelbook/(\w+)(?:/\w+)?\.py\n"
+    r":pyobject: (\w+)"
 )
 ROLES = {"equation": "eq", "theorem": "prf:ref"}
 calls = cache(calls)  # a cell belongs to several places
@@ -122,7 +123,7 @@ def library(sources):
         known = dict(own[module])
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
-                origin = node.module.removeprefix("kernelbook.")
+                origin = node.module.removeprefix("kernelbook.").split(".")[0]
                 for alias in node.names:
                     known[alias.asname or alias.name] = (
                         f"{origin}.{alias.name}"
@@ -213,9 +214,10 @@ def book():
         path.name[:2]: path.read_text("utf-8")
         for path in sorted(CHAPTERS.glob("[0-9][0-9]_*.md"))
     }
-    sources = {
-        path.stem: path.read_text("utf-8") for path in LIBRARY.glob("*.py")
-    }
+    sources = defaultdict(str)  # the files of a package are one module
+    for path in sorted(LIBRARY.rglob("*.py")):
+        module = path.relative_to(LIBRARY).parts[0].removesuffix(".py")
+        sources[module] += path.read_text("utf-8") + "\n"
     entries, _ = read()
     found = uses(chapters, entries.values())
     return inherit(found, library(sources))

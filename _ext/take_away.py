@@ -196,11 +196,20 @@ def write_notebooks(app, folder):
         nbformat.write(made, path)
 
 
+def library_files(folder):
+    """Everything of the library that is not made by running it."""
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
+
+
 def write_library(folder):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     name = f"kernelbook-{project['project']['version']}"
     files = [ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE")]
-    files += filter(Path.is_file, (ROOT / "kernelbook").iterdir())
+    files += library_files(ROOT / "kernelbook")
     pack(
         folder / LIBRARY,
         name,

@@ -14,7 +14,7 @@ IntArray = NDArray[np.int64]
 # What Python or NumPy would turn into a float, though it is none.
 NOT_REAL = (str, bytes, complex, np.complexfloating, np.datetime64,
             np.timedelta64, date, time, timedelta)  # fmt: skip
-SYMMETRY_TOLERANCE = 1e-10  # relative to the largest entry, in float64
+SYMMETRY_TOLERANCE = 1e-10  # relative to the largest entry; float32: 1e-5
 
 
 def matrix(values: ArrayLike, name: str) -> FloatArray:
@@ -87,7 +87,7 @@ def gram(K: ArrayLike, name: str = "K") -> FloatArray:
             f"{array.shape}; a cross-Gram k(X, Z) belongs to prediction"
         )
     gap = _asymmetry(array)
-    tolerance = SYMMETRY_TOLERANCE * precision(K) / precision(array)
+    tolerance = max(SYMMETRY_TOLERANCE, 100 * precision(K))
     if gap > 0 and gap > tolerance * np.abs(array).max():
         raise ValueError(
             f"{name} must be symmetric, got entries that differ from "

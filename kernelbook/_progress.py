@@ -1,8 +1,8 @@
 """Long work says how far it is, and how it ended: on stderr, and by warning.
 
 One convention for every function that may take long: it has an argument
-``progress`` (True), reports after five seconds and then every five, and its
-result has a ``status``, which is "converged" or says why not.
+``progress`` (True), reports after ten seconds of computing and then every ten,
+and its result has a ``status``, which is "converged" or says why not.
 """
 
 import sys
@@ -11,20 +11,23 @@ import warnings
 
 from kernelbook.exceptions import ConvergenceWarning
 
-EVERY = 5.0  # seconds between two reports
+EVERY = 10.0  # seconds of computing between two reports
 CONVERGED = "converged"
 
 
 class Progress:
-    """Reports on stderr, the first after five seconds."""
+    """Reports on stderr, the first after ten seconds of computing.
+
+    Not of waiting: on a busy machine nobody would know what to expect.
+    """
 
     def __init__(self, name: str, wanted: bool = True) -> None:
         self.name, self.wanted = name, wanted
-        self.start = self.shown = time.monotonic()
+        self.start = self.shown = time.process_time()
 
     def __call__(self, text: str) -> None:
-        """Say ``text``, if the last report is five seconds old."""
-        now = time.monotonic()
+        """Say ``text``, if the last report is ten seconds old."""
+        now = time.process_time()
         if self.wanted and now - self.shown >= EVERY:
             self.shown = now
             seconds = f"{now - self.start:.0f} s"

@@ -6,9 +6,10 @@ and which slope, has to be decided in floating point.
 
 Units.  The eigenvalues of P depend on the units of w.  So P is first divided
 by s_i s_j with powers of two s_i near √P_ii, which rounds nothing: for
-diag(1e10, 1) it becomes the identity.  An entry of the new matrix is at most
-about 1.  (If P_ii is zero, or below the rounding error M eps ‖P‖ of the
-others, s_i is made from that.)
+diag(1e10, 1) it becomes about the identity.  If P_ii is below the rounding
+error M eps ‖P‖ of the eigenvalues, s_i is made from that instead: of a smaller
+one no entry in its row may be trusted to be smaller still.  Curvatures may so
+be 1e20 apart, if it is a matter of units.
 
 Eigenvalues.  LAPACK's are those of P + E with ‖E‖ <= M eps ‖P‖, for M rows
 and up to a small factor.  By Weyl each is off by at most ‖E‖, so that one
@@ -104,17 +105,22 @@ class Curvature:
             return None
         values, vectors = self.modes
         flat = values <= self.error
-        slopes = vectors.T @ (c / self.scale)
+        exponent = np.frexp(np.max(size / self.scale))[1]  # w is linear in c
+        slopes = vectors.T @ np.ldexp(c / self.scale, -exponent)
         w = -slopes[~flat] / values[~flat]
-        noise = (len(c) + terms) * EPS * np.linalg.norm(size / self.scale)
+        largest = np.linalg.norm(np.ldexp(size / self.scale, -exponent))
+        noise = (len(c) + terms) * EPS * largest
         noise += self.error * np.linalg.norm(w)
         if np.abs(slopes[flat]).max(initial=0.0) > noise:
             return None
-        return self._shortest(vectors[:, ~flat] @ w, vectors[:, flat])
+        w = self._shortest(vectors[:, ~flat] @ w, vectors[:, flat])
+        with np.errstate(over="ignore"):
+            w = np.ldexp(w, exponent)
+        return w if np.isfinite(w).all() else None
 
-    def _shortest(self, w: FloatArray, flat: FloatArray) -> FloatArray | None:
+    def _shortest(self, w: FloatArray, flat: FloatArray) -> FloatArray:
         """w in the units of P, without what lies along flat directions."""
         w, flat = w / self.scale, flat / self.scale[:, None]
         if flat.size:
             w = w - flat @ np.linalg.lstsq(flat, w, rcond=None)[0]
-        return w if np.isfinite(w).all() else None
+        return w

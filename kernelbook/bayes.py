@@ -285,6 +285,7 @@ def log_posterior(model: Generative, X: ArrayLike) -> FloatArray:
     """
     joint = log_joint(model, X)
     stats.require_answer(joint)
+    joint -= joint.max(axis=1, keepdims=True)  # cancels, and keeps digits
     posterior: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
     return posterior
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kernelbook import _checks
+
 ObjectArray = NDArray[np.object_]
 
 
@@ -32,11 +34,10 @@ class Tally:
 
     def numbers(self, values: ArrayLike) -> ObjectArray:
         """An array of the same shape whose entries count."""
-        array = np.asarray(values, dtype=np.float64)
-        entries = np.empty(array.shape, dtype=object)
-        for index, value in np.ndenumerate(array):
-            entries[index] = Number(value, self)
-        return entries
+        flat = _checks.vector(np.ravel(values), "values")
+        entries = np.empty(len(flat), dtype=object)
+        entries[:] = [Number(value, self) for value in flat]
+        return entries.reshape(np.shape(values))
 
 
 class Number:

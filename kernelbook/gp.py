@@ -73,7 +73,7 @@ class GP:
     factor: _linalg.Factor = field(repr=False)
     a: FloatArray = field(repr=False)
     mean: Mean = 0.0
-    weights: Weights | None = None
+    weights: Weights | None = field(default=None, repr=False)
 
     def prior_mean(self, Z: Any) -> Any:
         """The prior mean at new inputs, with the weights of its trend."""

@@ -6,6 +6,7 @@ logarithms, p ∂/∂p, so that they have the units of the function whatever the
 units of p.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -119,14 +120,14 @@ def log_pseudo_likelihood(model: gp.GP) -> float:
 
 
 def component(model: gp.GP, k1: Kernel, Z: Any) -> gp.Prediction:
-    """Posterior of one term of a sum of processes, k = k₁ + k₂ + ...
+    """Posterior of a term, or of some, of a sum of processes k₁ + k₂ + ...
 
     m₁(x) = k₁(x)ᵀ C_N⁻¹ t,  σ₁²(x) = k₁(x, x) - k₁(x)ᵀ C_N⁻¹ k₁(x).
 
     Parameters
     ----------
     model : GP whose kernel is a sum in which k1 is a term
-    k1 : the term
+    k1 : the term, or a sum of terms
     Z : (N*, D) new inputs
 
     Returns
@@ -136,7 +137,7 @@ def component(model: gp.GP, k1: Kernel, Z: Any) -> gp.Prediction:
     Raises
     ------
     ValueError
-        If k1 is no term of the model's kernel.
+        If k1 has a term that the model's kernel has not.
 
     Examples
     --------
@@ -146,9 +147,11 @@ def component(model: gp.GP, k1: Kernel, Z: Any) -> gp.Prediction:
     >>> component(model, level, [[5.0]]).mean.round(3)
     array([0.968])
     """
-    if k1 not in (model.k, *terms(model.k)):
+    if not isinstance(k1, Kernel) or Counter(terms(k1)) - Counter(
+        terms(model.k)
+    ):
         shown = " and ".join(map(str, terms(model.k)))
-        raise ValueError(f"k1 must be one of the terms {shown}, got {k1}")
+        raise ValueError(f"k1 must be a term, or some, of {shown}, got {k1}")
     Z = model.k.inputs(model.X, Z)[1]
     m, latent = gp.posterior(model, k1, Z, with_mean=k1 == model.k)
     return gp.Prediction(m, latent, latent + np.mean(1 / model.beta))
@@ -205,7 +208,7 @@ def learn(
     reach : how far they go
     rng : seed of their factors, or NumPy generator
     evaluations : where to stop a start, once its line search is done
-    progress : report to stderr when it takes longer than 5 seconds
+    progress : report to stderr when it takes longer than ten seconds
 
     Returns
     -------

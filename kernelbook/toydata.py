@@ -8,7 +8,7 @@ from kernelbook._checks import FloatArray
 
 
 def noisy_sine(
-    N: int, noise: float, seed: int
+    N: int, noise: float, rng: int | np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Inputs x in [0, 1], sorted, and targets t = sin(2πx) + noise.
 
@@ -16,7 +16,7 @@ def noisy_sine(
     ----------
     N : number of points
     noise : standard deviation of the Gaussian noise, >= 0
-    seed : seed of the generator
+    rng : a seed or a NumPy Generator
 
     Returns
     -------
@@ -24,19 +24,19 @@ def noisy_sine(
 
     Examples
     --------
-    >>> x, t = noisy_sine(3, noise=0.0, seed=0)
+    >>> x, t = noisy_sine(3, noise=0.0, rng=0)
     >>> bool(np.allclose(t, np.sin(2 * np.pi * x)))
     True
     """
     N = _checks.count(N, "N")
     noise = _checks.non_negative(noise, "noise")
-    rng = np.random.default_rng(seed)
+    rng = _checks.generator(rng)
     x = np.sort(rng.uniform(0, 1, N))
     return x, np.sin(2 * np.pi * x) + noise * rng.standard_normal(N)
 
 
 def two_blobs(
-    N: int, distance: float, seed: int
+    N: int, distance: float, rng: int | np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Two round Gaussian clouds in the plane, with labels -1 and +1.
 
@@ -47,7 +47,7 @@ def two_blobs(
     ----------
     N : number of points, at least 2
     distance : between the centres, >= 0
-    seed : seed of the generator
+    rng : a seed or a NumPy Generator
 
     Returns
     -------
@@ -55,20 +55,20 @@ def two_blobs(
 
     Examples
     --------
-    >>> X, t = two_blobs(4, distance=3.0, seed=0)
+    >>> X, t = two_blobs(4, distance=3.0, rng=0)
     >>> X.shape, t
     ((4, 2), array([ 1., -1.,  1., -1.]))
     """
     N = _checks.count(N, "N", least=2)
     distance = _checks.non_negative(distance, "distance")
     t = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
-    X = np.random.default_rng(seed).standard_normal((N, 2))
+    X = _checks.generator(rng).standard_normal((N, 2))
     X[:, 0] += t * distance / 2
     return X, t
 
 
 def two_moons(
-    N: int, noise: float, seed: int
+    N: int, noise: float, rng: int | np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Two interleaved half circles in the plane, with labels -1 and +1.
 
@@ -79,7 +79,7 @@ def two_moons(
     ----------
     N : number of points, at least 2
     noise : standard deviation of the Gaussian noise, >= 0
-    seed : seed of the generator
+    rng : a seed or a NumPy Generator
 
     Returns
     -------
@@ -87,13 +87,13 @@ def two_moons(
 
     Examples
     --------
-    >>> X, t = two_moons(4, noise=0.0, seed=0)
+    >>> X, t = two_moons(4, noise=0.0, rng=0)
     >>> bool(np.allclose(np.hypot(X[0, 0], X[0, 1]), 1.0))
     True
     """
     N = _checks.count(N, "N", least=2)
     noise = _checks.non_negative(noise, "noise")
-    rng = np.random.default_rng(seed)
+    rng = _checks.generator(rng)
     t = np.where(np.arange(N) % 2 == 0, 1.0, -1.0)
     s = rng.uniform(0, np.pi, N)
     upper, lower = (np.cos(s), np.sin(s)), (1 - np.cos(s), 0.5 - np.sin(s))
@@ -119,7 +119,7 @@ def xor() -> tuple[FloatArray, FloatArray]:
 
 
 def two_rings(
-    N: int, noise: float, seed: int
+    N: int, noise: float, rng: int | np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Points around two circles, radius 1 with t = -1, radius 2 with t = +1.
 
@@ -127,7 +127,7 @@ def two_rings(
     ----------
     N : number of points, taking turns between the rings
     noise : standard deviation of the radius, >= 0
-    seed : seed of the generator
+    rng : a seed or a NumPy Generator
 
     Returns
     -------
@@ -135,13 +135,13 @@ def two_rings(
 
     Examples
     --------
-    >>> X, t = two_rings(4, noise=0.0, seed=0)
+    >>> X, t = two_rings(4, noise=0.0, rng=0)
     >>> np.hypot(*X.T).round(3), t
     (array([1., 2., 1., 2.]), array([-1.,  1., -1.,  1.]))
     """
     N = _checks.count(N, "N")
     noise = _checks.non_negative(noise, "noise")
-    rng = np.random.default_rng(seed)
+    rng = _checks.generator(rng)
     t = np.where(np.arange(N) % 2 == 0, -1.0, 1.0)
     radius = 1.5 + t / 2 + noise * rng.standard_normal(N)
     angle = rng.uniform(0, 2 * np.pi, N)
@@ -150,7 +150,7 @@ def two_rings(
 
 
 def blobs(
-    centres: ArrayLike, N: int, spread: float, seed: int
+    centres: ArrayLike, N: int, spread: float, rng: int | np.random.Generator
 ) -> tuple[FloatArray, NDArray[np.int64]]:
     """Round Gaussian clouds, one per class, with labels 0 to K-1.
 
@@ -159,7 +159,7 @@ def blobs(
     centres : (K, D) the centre of each cloud
     N : number of points, at least K; the classes take turns, 0 first
     spread : standard deviation of every cloud, >= 0
-    seed : seed of the generator
+    rng : a seed or a NumPy Generator
 
     Returns
     -------
@@ -167,7 +167,7 @@ def blobs(
 
     Examples
     --------
-    >>> X, labels = blobs([[0.0], [5.0], [9.0]], N=4, spread=0.0, seed=0)
+    >>> X, labels = blobs([[0.0], [5.0], [9.0]], N=4, spread=0.0, rng=0)
     >>> X.ravel(), labels
     (array([0., 5., 9., 0.]), array([0, 1, 2, 0]))
     """
@@ -175,6 +175,6 @@ def blobs(
     N = _checks.count(N, "N", least=len(centres))
     spread = _checks.non_negative(spread, "spread")
     labels = np.arange(N, dtype=np.int64) % len(centres)
-    rng = np.random.default_rng(seed)
+    rng = _checks.generator(rng)
     noise = rng.standard_normal((N, centres.shape[1]))
     return centres[labels] + spread * noise, labels

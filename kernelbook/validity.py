@@ -6,7 +6,6 @@ of non-negative ones proves it.
 """
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,14 +15,14 @@ from scipy.linalg import eigh, eigvalsh
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
+from kernelbook._worst_set import (
+    SIZES,
+    Probe,
+    Similarity,
+    diagonal_sizes,
+    worst_set,
+)
 
-Similarity = Callable[[FloatArray, FloatArray], ArrayLike]
-
-SIZES = (1, 2, 3, 4, 5, 6, 8, 12, 24, 48)  # points in a set, few first
-SCALES = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of the box, narrow first
-DRAWS = 16  # sets per size and scale
-MOVES = 120  # of the worst set of each size
-CLEAR = -0.01  # an eigenvalue, relative to the diagonal, to stop at
 TOLERANCE = 1e-11  # values of k are trusted to eleven digits
 
 
@@ -159,7 +158,7 @@ def find_counterexample(
     D: int = 1,
     low: float = -3.0,
     high: float = 3.0,
-    seed: int = 0,
+    rng: int | np.random.Generator = 0,
 ) -> Counterexample | Search:
     """Look for points on which a symmetric function has a negative energy.
 
@@ -173,7 +172,7 @@ def find_counterexample(
     k : any callable; k(X, Z) is the (N, N*) array of all k(x_n, z_m)
     D : dimension of the inputs
     low, high : the box of inputs, low < high
-    seed : seed of the generator; the same seed gives the same answer
+    rng : seed, or NumPy generator; the same seed gives the same answer
 
     Returns
     -------
@@ -198,10 +197,10 @@ def find_counterexample(
     low, high = _checks.real(low, "low"), _checks.real(high, "high")
     if low >= high:
         raise ValueError(f"low must be < high, got {low} and {high}")
-    rng = np.random.default_rng(seed)
-    probe = _Probe(k)
+    rng = _checks.generator(rng)
+    probe = Probe(k)
     for N in SIZES:
-        X = _worst_set(probe, (N, D), low, high, rng)
+        X = worst_set(probe, (N, D), low, high, rng)
         if X is not None and (proof := _certify(k, X)):
             return proof
     if probe.undefined:
@@ -212,93 +211,10 @@ def find_counterexample(
     return Search(probe.sets, probe.points, probe.smallest)
 
 
-class _Probe:
-    """Evaluates k on sets of points, and keeps count."""
-
-    def __init__(self, k: Similarity) -> None:
-        self.k = k
-        self.sets = self.points = self.undefined = 0
-        self.smallest = math.inf
-
-    def lowest(self, X: FloatArray) -> float:
-        """Smallest eigenvalue of the Gram of X, scaled to unit diagonal."""
-        self.sets += 1
-        self.points += len(X)
-        K = _values(self.k, X)
-        if not np.isfinite(K).all():
-            self.undefined += 1
-            return math.inf
-        sizes = _diagonal_sizes(_checks.gram(K, "k(X, X)"))
-        mu = float(np.linalg.eigvalsh(K / np.outer(sizes, sizes))[0])
-        self.smallest = min(self.smallest, mu)
-        return mu
-
-
-def _worst_set(
-    probe: _Probe,
-    shape: tuple[int, int],
-    low: float,
-    high: float,
-    rng: np.random.Generator,
-) -> FloatArray | None:
-    """The set with the smallest eigenvalue among many, or one clear enough."""
-    X, mu = np.empty(shape), math.inf
-    for candidate in _draws(shape, low, high, rng):
-        value = probe.lowest(candidate)
-        if value < mu:
-            X, mu = candidate, value
-        if mu < CLEAR:
-            return X
-    if mu == math.inf:
-        return None
-    step = np.ptp(X) or high - low
-    for _ in range(MOVES):
-        candidate = np.clip(X + step * rng.standard_normal(shape), low, high)
-        value = probe.lowest(candidate)
-        step *= 1.5 if value < mu else 0.9
-        if value < mu:
-            X, mu = candidate, value
-        if mu < CLEAR:
-            break
-    return X
-
-
-def _draws(
-    shape: tuple[int, int], low: float, high: float, rng: np.random.Generator
-) -> Iterator[FloatArray]:
-    """Clouds and pieces of grids, at all scales."""
-    N, D = shape
-    cells = 3 + int(N ** (1 / D))
-    for scale in SCALES:
-        for number in range(DRAWS):
-            corner = (1 - scale) * rng.random(D)
-            U = rng.random(shape)
-            if number % 2:
-                U = np.round(cells * U) / cells
-            yield low + (high - low) * (corner + scale * U)
-
-
-def _values(k: Similarity, X: FloatArray) -> FloatArray:
-    with np.errstate(all="ignore"):
-        K = np.asarray(k(X, X), dtype=float)
-    if K.shape != (len(X), len(X)):
-        raise ValueError(
-            f"k(X, X) must have shape {(len(X), len(X))}, got {K.shape}"
-        )
-    return K
-
-
-def _diagonal_sizes(K: FloatArray) -> FloatArray:
-    """√|K_nn|: K over their products has diagonal ±1 (or 0 where K has)."""
-    sizes: FloatArray = np.sqrt(np.abs(np.diag(K)))
-    sizes[sizes == 0] = np.sqrt(np.abs(K).max()) or 1.0
-    return sizes
-
-
 def _certify(k: Similarity, X: FloatArray) -> Counterexample | None:
     """Sum again over single values of k; None if rounding could explain it."""
     K = np.array([[_single(k, x, z) for z in X] for x in X])
-    sizes = _diagonal_sizes(K)
+    sizes = diagonal_sizes(K)
     v = eigh(K / np.outer(sizes, sizes))[1][:, 0] / sizes
     v /= v[np.argmax(np.abs(v))]
     value = energy(K, v)

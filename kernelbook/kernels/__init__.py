@@ -27,7 +27,6 @@ calls a function once for every pair of inputs, which takes minutes where
 """
 
 from kernelbook._gram import squared_distances
-from kernelbook.kernels import objects
 from kernelbook.kernels.base import (
     Kernel,
     hyperparameter,
@@ -101,7 +100,6 @@ __all__ = [
     "exp",
     "hyperparameter",
     "non_negative",
-    "objects",
     "positive",
     "quadratic_form",
     "setting",

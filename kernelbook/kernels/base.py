@@ -216,8 +216,8 @@ class Kernel(ABC):
         A, B = self.inputs(X, Z)
         P = self.prepare(A)
         Q = P if B is A else self.prepare(B)
-        if not isinstance(A, np.ndarray):
-            return self.evaluate(P, Q)
+        if not (isinstance(A, np.ndarray) and isinstance(B, np.ndarray)):
+            return self.evaluate(P, Q)  # objects, or sparse
         return by_tiles(self.tiles(P, Q), len(A), len(B), symmetric=B is A)
 
     def diagonal(self, X: Any) -> FloatArray:

@@ -238,7 +238,7 @@ DENSE = np.linspace(0, 1, 20_001)
 
 
 def three_lambdas(live):
-    x, t = toydata.noisy_sine(15, noise=0.3, seed=3)
+    x, t = toydata.noisy_sine(15, noise=0.3, rng=3)
 
     def phi(x):
         return features.bumps(x, np.linspace(0, 1, 24), width=0.06)
@@ -250,7 +250,7 @@ def three_lambdas(live):
 
 
 def nearest_mean(live):
-    X, t = toydata.two_rings(80, noise=0.08, seed=1)
+    X, t = toydata.two_rings(80, noise=0.08, rng=1)
     live.move("degree = 1, γ = 0.2")
     for family, k in [
         ("polynomial", kernels.Polynomial(1)),
@@ -268,7 +268,7 @@ def nearest_mean(live):
 
 
 def map_gamma(live):
-    x, t = toydata.noisy_sine(12, noise=0.15, seed=3)
+    x, t = toydata.noisy_sine(12, noise=0.15, rng=3)
     live.move("γ = 500")
     k = kernels.Gaussian(500.0)
     a = ridge.fit_dual(k(x[:, None]), t, lam=0.01)
@@ -289,7 +289,7 @@ def floats(live):
 
 
 def gp_minute(live):
-    x, t = toydata.noisy_sine(14, noise=0.2, seed=2)
+    x, t = toydata.noisy_sine(14, noise=0.2, rng=2)
     x, t = x[x < 0.7], t[x < 0.7]
     live.move("points = 5, noise = 0.5")
     seen = np.random.default_rng(0).permutation(len(x))[:5]
@@ -316,7 +316,7 @@ def bell(length):
 
 
 def ml_minute(live):
-    x, t = toydata.noisy_sine(20, noise=0.2, seed=0)
+    x, t = toydata.noisy_sine(20, noise=0.2, rng=0)
     live.move("length = 0.05")
     model = gp.fit(bell(0.05), x[:, None], t, 25.0)
     live.assert_draws("mean", DENSE, gp.mean(model, DENSE[:, None]))
@@ -355,7 +355,7 @@ def lagrange_set(live):
 
 
 def svm_moons(live):
-    X, t = toydata.two_moons(120, noise=0.25, seed=1)
+    X, t = toydata.two_moons(120, noise=0.25, rng=1)
     live.move("C = 10, γ = 0.2")
     k = kernels.Gaussian(0.2)
     machine = svm.svm_dual(k(X), t, C=10.0)

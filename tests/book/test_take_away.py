@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import nbformat
@@ -17,6 +16,7 @@ from take_away import (
     BOOK,
     BRANCH,
     LIBRARY,
+    library_files,
     offer,
     offline,
     pack,
@@ -145,9 +145,11 @@ def test_the_library_installs_from_its_archive(tmp_path):
         text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    library = filter(Path.is_file, (ROOT / "kernelbook").iterdir())
-    installed = filter(Path.is_file, (tmp_path / "kernelbook").iterdir())
-    assert {p.name for p in installed} == {p.name for p in library}
+    library, installed = (
+        {p.relative_to(root) for p in library_files(root / "kernelbook")}
+        for root in (ROOT, tmp_path)
+    )
+    assert installed == library
 
 
 def test_packing_twice_gives_the_same_bytes(tmp_path):

@@ -1,13 +1,17 @@
 """Generative classifiers: densities, scikit-learn, simulation, bad input."""
 
-from dataclasses import replace
+import pickle
+import tracemalloc
+import warnings
+from dataclasses import fields, replace
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy import integrate, stats
+from scipy import integrate, sparse, stats
 from scipy.optimize import minimize
 from sklearn import discriminant_analysis, naive_bayes
 
@@ -383,6 +387,352 @@ def test_inputs_are_left_alone():
         assert np.array_equal(now, then)
 
 
+# Huge, tiny and far
+
+
+@pytest.mark.parametrize("fit", GAUSSIAN)
+@pytest.mark.parametrize("exponent", [-450, 450])
+def test_gaussian_models_do_not_depend_on_the_unit(fit, exponent):
+    X, t, Z, _ = real_data((3, 2, 5))
+    unit = 2.0**exponent  # exact, and its square is still a float
+    one, other = fit(X, t), fit(unit * X, t)
+    assert_allclose(
+        bayes.log_posterior(other, unit * Z),
+        bayes.log_posterior(one, Z),
+        rtol=1e-12,
+    )
+    shift = Z.shape[1] * exponent * np.log(2)
+    assert_allclose(
+        other.log_likelihood(unit * Z),
+        one.log_likelihood(Z) - shift,
+        rtol=1e-12,
+    )
+
+
+def test_a_covariance_of_features_in_opposite_units_is_exact():
+    X, t, _, _ = real_data((2, 2, 3))
+    units = np.array([2.0**-500, 2.0**500])
+    near, far = bayes.fit_lda(X, t), bayes.fit_lda(X * units, t)
+    assert np.array_equal(far.Sigma, near.Sigma * units * units[:, None])
+
+
+@pytest.mark.parametrize("fit", GAUSSIAN)
+@pytest.mark.parametrize(
+    ("unit", "message"),
+    [
+        (1e160, r"X must lie within 1e\+154 of its class means.*divide X"),
+        (
+            1e307,
+            r"X must lie within 1e\+154 .* got entries up to [1-9.]+e\+307",
+        ),
+        (1e-160, r"X must deviate .* by 1e-154 at least.*e-160.*multiply X"),
+        (1e-200, r"X must deviate .* in feature 0; multiply X"),
+    ],
+)
+def test_squares_that_leave_the_floats_are_named(fit, unit, message):
+    X, t, _, _ = real_data((2, 1, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=message):
+            fit(unit * X, t)
+
+
+def test_opposite_ends_of_the_floats_are_too_far_apart():
+    for fit in GAUSSIAN:
+        with pytest.raises(ValueError, match=r"X must lie within 1e\+154"):
+            fit([[-1.7e308], [1.7e308], [0.0], [1.0]], [0, 0, 1, 1])
+
+
+def test_a_feature_that_does_not_vary_is_not_one_that_underflows():
+    X = [[1.0, 1e-200], [2.0, 1e-200], [4.0, 1e-200], [5.0, 1e-200]]
+    for fit in GAUSSIAN:
+        with pytest.raises(ValueError, match="zero variance in feature 1"):
+            fit(X, [0, 0, 1, 1])
+        model = fit(np.array(X) * [1, 2e30], [0, 0, 1, 1], lam=1e-300)
+        assert np.isfinite(bayes.log_posterior(model, X)).all()
+
+
+def exact_log_normal(x, mu, Sigma):
+    """ln N(x | mu, Sigma) with fifty digits."""
+    with mpmath.workdps(50):
+        S = mpmath.matrix(Sigma.tolist())
+        d = mpmath.matrix(x.tolist()) - mpmath.matrix(mu.tolist())
+        square = (d.T * mpmath.lu_solve(S, d))[0]
+        constant = len(x) * mpmath.log(2 * mpmath.pi) + mpmath.log(
+            mpmath.det(S)
+        )
+        return float(-(constant + square) / 2)
+
+
+@pytest.mark.parametrize("size", [1e3, 1e80, 1e150])
+def test_log_likelihood_of_a_far_point_has_all_its_digits(size):
+    X, t, Z, _ = real_data((2, 2, 3))
+    qda, nb = bayes.fit_qda(X, t), bayes.fit_gaussian_nb(X, t)
+    for k in range(2):
+        for ours, Sigma in ((qda, qda.Sigma[k]), (nb, np.diag(nb.var[k]))):
+            assert_allclose(
+                ours.log_likelihood(size * Z[:1])[0, k],
+                exact_log_normal(size * Z[0], ours.mu[k], Sigma),
+                rtol=1e-13,
+            )
+
+
+@pytest.mark.parametrize("fit", GAUSSIAN)
+@pytest.mark.parametrize("size", [1e155, 1e200, 1.7e308])
+def test_a_point_too_far_from_all_is_named(fit, size):
+    X, t, Z, _ = real_data((2, 2, 3))
+    model = fit(X - 1e3, t)
+    message = r"within 1e\+154 standard deviations .* got X\[1\] beyond"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=message):
+            bayes.log_posterior(model, [Z[0], [size, -size / 3]])
+
+
+@pytest.mark.parametrize("model", [bayes.QDA, bayes.GaussianNB])
+def test_a_point_too_far_from_one_class_belongs_to_the_other(model):
+    spread = [[1e-300], [1.0]]
+    if model is bayes.QDA:
+        spread = [[row] for row in spread]
+    fitted = model([0.5, 0.5], [[0.0], [0.0]], spread)
+    assert_allclose(np.exp(bayes.log_posterior(fitted, [[1e5]])), [[0, 1]])
+
+
+@pytest.mark.parametrize("distance", [1e3, 1e6, 1e12])
+def test_lda_far_away_is_decided_by_its_linear_form(distance):
+    X, t, Z, _ = real_data((3, 2, 5))
+    model = bayes.fit_lda(X, t)
+    W, b = bayes.linear_form(model)
+    far = distance * Z
+    best = (far @ W.T + b).argmax(axis=1)
+    assert np.array_equal(bayes.predict(model, far), best)
+
+
+def test_a_point_is_named_if_rounding_hides_its_class():
+    X, t, Z, _ = real_data((3, 2, 5))
+    model = bayes.fit_lda(X, t)
+    message = r"near enough to a class to tell which, got X\[1\] with ln p"
+    for far in (1e17 * Z[1], 1e100 * Z[1]):
+        with pytest.raises(ValueError, match=message):
+            bayes.log_posterior(model, [Z[0], far])
+
+
+def test_ties_are_no_noise_where_numbers_are_small():
+    model = bayes.LDA([0.5, 0.5], [[-1.0], [1.0]], [[1.0]])
+    assert_allclose(bayes.log_posterior(model, [[0.0]]), np.log(0.5))
+    # 1e10 standard deviations along the boundary: each logarithm is -5e19
+    flat = bayes.LDA([0.5, 0.5], [[-1.0, 0.0], [1.0, 0.0]], np.eye(2))
+    with pytest.raises(ValueError, match="near enough to a class"):
+        bayes.log_posterior(flat, [[0.0, 1e10]])
+    assert_allclose(bayes.log_posterior(flat, [[0.0, 1e5]]), np.log(0.5))
+
+
+# Sparse counts
+
+FORMATS = ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]
+
+
+@given(problems, st.sampled_from(FORMATS), st.booleans())
+def test_sparse_counts_are_the_dense_ones(problem, kind, as_array):
+    X, t, Z, _ = word_data(problem)
+    make = sparse.coo_array if as_array else sparse.coo_matrix
+    S, new = make(X).asformat(kind), make(Z).asformat(kind)
+    for fit, dense, thin in (
+        (bayes.fit_multinomial_nb, (X, Z), (S, new)),
+        (bayes.fit_bernoulli_nb, (X > 0, Z > 0), (S > 0, new > 0)),
+    ):
+        one, other = fit(dense[0], t), fit(thin[0], t)
+        assert np.array_equal(one.theta, other.theta)
+        assert np.array_equal(one.pi, other.pi)
+        assert_allclose(
+            other.log_likelihood(thin[1]),
+            one.log_likelihood(dense[1]),
+            rtol=1e-13,
+        )
+        assert_allclose(
+            bayes.log_posterior(other, thin[1]),
+            bayes.log_posterior(one, dense[1]),
+            atol=1e-12,
+        )
+
+
+def test_sparse_zeros_and_ones_decide_without_smoothing():
+    X, t = np.array([[1, 0], [1, 1], [0, 1], [1, 1]]), [0, 0, 1, 1]
+    model = bayes.fit_bernoulli_nb(sparse.csr_array(X), t, alpha=0.0)
+    new = sparse.csr_array([[0, 1], [1, 0]])
+    assert_allclose(np.exp(bayes.log_posterior(model, new)), [[0, 1], [1, 0]])
+
+
+def test_parts_of_an_entry_are_added_before_they_are_judged():
+    halves = sparse.coo_array(
+        ([0.5, 0.5, 1.0], ([0, 0, 1], [0, 0, 1])), shape=(2, 2)
+    )
+    same = sparse.csr_array(([0.5, 0.5, 1.0], [0, 0, 1], [0, 2, 3]))
+    for X in (halves, same):
+        model = bayes.fit_multinomial_nb(X, [0, 1], alpha=0.0)
+        assert_allclose(model.theta, np.eye(2))
+        assert bayes.predict(model, X).tolist() == [0, 1]
+    assert same.data.tolist() == [0.5, 0.5, 1.0]  # inputs are left alone
+
+
+def test_stored_zeros_are_zeros():
+    X = sparse.csr_array(([1.0, 0.0, 1.0], [0, 1, 1], [0, 2, 3]))
+    assert X.nnz == 3
+    model = bayes.fit_bernoulli_nb(X, [0, 1], alpha=0.0)
+    assert_allclose(model.theta, np.eye(2))
+    assert_allclose(np.exp(bayes.log_posterior(model, X)), np.eye(2))
+
+
+def test_fifty_thousand_words_are_never_made_dense():
+    rng = np.random.default_rng(0)
+    N, D, words = 10_000, 50_000, 1_000_000
+    X = sparse.csr_array(
+        (
+            np.ones(words),
+            (rng.integers(N, size=words), rng.integers(D, size=words)),
+        ),
+        shape=(N, D),
+    )
+    t = np.arange(N) % 5
+    tracemalloc.start()
+    for fit, data in (
+        (bayes.fit_multinomial_nb, X),
+        (bayes.fit_bernoulli_nb, X > 0),
+    ):
+        bayes.predict(fit(data, t), data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.03 * N * D * 8  # dense, the counts are 4 GB
+
+
+def bad(value):
+    return sparse.csr_array([[1.0, value], [0.0, 1.0]])
+
+
+SPARSE_NB = bayes.fit_multinomial_nb(np.eye(2), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: bayes.fit_multinomial_nb(bad(-2), [0, 1]),
+            "X must hold counts, whole numbers >= 0, got -2",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb(bad(0.5), [0, 1]),
+            "X must hold counts, whole numbers >= 0, got 0.5",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb(bad(np.nan), [0, 1]),
+            "X must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb(bad(2.0**60), [0, 1]),
+            r"X must add up to at most 2\*\*53",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb(bad(1j), [0, 1]),
+            "X must hold real numbers, got complex128",
+        ),
+        (
+            lambda: bayes.fit_bernoulli_nb(bad(2), [0, 1]),
+            r"X must hold 0 \(absent\) or 1 \(present\), got 2; write X > 0",
+        ),
+        (
+            lambda: bayes.fit_bernoulli_nb(bad(np.inf), [0, 1]),
+            "X must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb(bad(1), [0, 1, 1]),
+            "t must have length 2, got 3",
+        ),
+        (
+            lambda: bayes.fit_bernoulli_nb(bad(1), [0, 1, 1]),
+            "t must have length 2, got 3",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb(
+                sparse.csr_array((2, 2)), [0, 1], 0
+            ),
+            "X must hold a word in every class, got none in class 0",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb(sparse.csr_array((0, 2)), []),
+            r"X must be two-dimensional and not empty, got shape \(0, 2\)",
+        ),
+        (
+            lambda: bayes.fit_multinomial_nb(sparse.coo_array([1, 2]), [0]),
+            r"X must be two-dimensional and not empty, got shape \(2,\)",
+        ),
+        (
+            lambda: SPARSE_NB.log_likelihood(sparse.csr_array((1, 3))),
+            r"one column per feature, shape \(N, 2\), got \(1, 3\)",
+        ),
+        (
+            lambda: NB.log_likelihood(sparse.csr_array((1, 3))),
+            r"one column per feature, shape \(N, 2\), got \(1, 3\)",
+        ),
+        (
+            lambda: bayes.fit_lda(sparse.csr_array(X2), T2),
+            "X must be dense here, got a sparse csr_array",
+        ),
+    ],
+)
+def test_bad_sparse_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# Copies and seeds
+
+
+@each_model
+def test_a_model_keeps_copies_of_its_parameters(model, Z):
+    own = {f.name: getattr(model, f.name).copy() for f in fields(model)}
+    given = {name: value.copy() for name, value in own.items()}
+    built = type(model)(**given)
+    for value in given.values():
+        value += 1.0
+    for name, value in own.items():
+        assert np.array_equal(getattr(built, name), value)
+    assert np.array_equal(built.log_likelihood(Z), model.log_likelihood(Z))
+
+
+@each_model
+def test_models_can_be_pickled(model, Z):
+    before = model.log_likelihood(Z)  # fills what is computed once
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.log_likelihood(Z), before)
+
+
+@each_model
+def test_a_seed_draws_what_its_generator_draws(model, Z):
+    more = {"length": 5} if isinstance(model, bayes.MultinomialNB) else {}
+    t = bayes.draw_classes(model, 6, 3)
+    drawn = model.draw(t, 4, **more)
+    rng = np.random.default_rng(4)
+    assert np.array_equal(drawn, model.draw(t, rng, **more))
+    assert not np.array_equal(drawn, model.draw(t, rng, **more))
+    rng = np.random.default_rng(3)
+    assert np.array_equal(t, bayes.draw_classes(model, 6, rng))
+    assert t.dtype == np.int64
+
+
+def test_defaults_are_no_ridge_and_one_more_of_each():
+    X, t, _, _ = real_data((2, 2, 3))
+    for fit, name in zip(GAUSSIAN, ("Sigma", "Sigma", "var"), strict=True):
+        assert np.array_equal(
+            getattr(fit(X, t), name), getattr(fit(X, t, lam=0.0), name)
+        )
+    counts, s, _, _ = word_data((2, 2, 3))
+    for fit in (bayes.fit_multinomial_nb, bayes.fit_bernoulli_nb):
+        data = counts > 0
+        assert np.array_equal(
+            fit(data, s).theta, fit(data, s, alpha=1.0).theta
+        )
+
+
 # Bad input
 
 X2 = [[0.0, 1.0], [1.0, 0.0], [3.0, 3.5], [4.0, 2.0], [5.0, 5.0], [3.0, 1.0]]
@@ -401,15 +751,14 @@ FITS = [
 @pytest.mark.parametrize(
     ("t", "message"),
     [
-        ([1, 1, 1, 1], "t must contain at least two classes, got only 1"),
-        ([0, 1, 3, 1], "label from 0 to K - 1, got 3 but no 2"),
-        ([1, 1, 2, 2], "label from 0 to K - 1, got 2 but no 0"),
-        ([-1, 1, 1, -1], r"got -1; write \(t \+ 1\) / 2"),
-        ([-1, 0, 1, 1], r"labels 0, 1, ..., K - 1, got -1$"),
-        ([0, 0.5, 1, 1], "labels 0, 1, ..., K - 1, got 0.5"),
+        ([1, 1, 1, 1], "t must contain every class .* got none of class 0"),
+        ([0, 1, 3, 1], r"from 0 to 2, got 3; labels.coding\(t\).classes"),
+        ([1, 1, 2, 2], r"from 0 to 1, got 2; labels.coding\(t\).classes"),
+        ([-1, 1, 1, -1], r"from 0 to 1, got -1; labels.coding\(t\).classes"),
+        ([0, 0.5, 1, 1], r"from 0 to 2, got 0.5; labels.coding\(t\).classes"),
         ([0, np.nan, 1, 1], "t must be finite"),
         ([0, 1, 1], "t must have length 4, got 3"),
-        (["spam", "ham", "ham", "ham"], "t must be an array of numbers"),
+        (["spam", "ham", "ham", "ham"], r"got .*'spam'.*; labels.coding\(t\)"),
     ],
 )
 def test_labels_outside_the_coding(fit, t, message):
@@ -515,12 +864,14 @@ def test_labels_outside_the_coding(fit, t, message):
         ),
         (
             lambda: MODEL.draw([0, 2], np.random.default_rng(0)),
-            "t must hold class labels from 0 to 1, got 2",
+            "t must be whole numbers from 0 to 1, got 2",
         ),
         (
             lambda: WORDS.draw([0], np.random.default_rng(0), length=0),
             "length must be a whole number >= 1, got 0",
         ),
+        (lambda: MODEL.draw([0], "dice"), "rng must be a seed, .* got 'dice'"),
+        (lambda: bayes.draw_classes(MODEL, 1, -1), "rng must be a seed"),
         (
             lambda: bayes.draw_classes(MODEL, 0, np.random.default_rng(0)),
             "size must be a whole number >= 1, got 0",
@@ -539,7 +890,7 @@ def test_labels_outside_the_coding(fit, t, message):
         ),
         (
             lambda: bayes.class_priors([0, 2, 0]),
-            "label from 0 to K - 1, got 2 but no 1",
+            "t must be whole numbers from 0 to 1, got 2",
         ),
     ],
 )

@@ -1,8 +1,12 @@
 """The checks of arguments: what passes, and what the refusal says."""
 
+from datetime import timedelta
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
 
 from kernelbook import _checks
 
@@ -22,14 +26,19 @@ from kernelbook import _checks
         (lambda: _checks.positive(1e-300, "lam"), 1e-300),
         (lambda: _checks.non_negative(0, "lam"), 0.0),
         (lambda: _checks.non_negative(0.5, "lam"), 0.5),
-        (lambda: _checks.real("-1.5", "b"), -1.5),
+        (lambda: _checks.real(np.float32(-1.5), "b"), -1.5),
+        (lambda: _checks.real(np.array(-1.5), "b"), -1.5),
+        (lambda: _checks.vector([Fraction(1, 4)], "t"), [0.25]),
+        (lambda: _checks.vector([True, False], "t"), [1.0, 0.0]),
+        (lambda: _checks.one_or_more_columns([1, 2], "t", 2), [1.0, 2.0]),
+        (lambda: _checks.one_or_more_columns([[1, 2]], "t", 1), [[1.0, 2.0]]),
         (lambda: _checks.count(1.0, "N"), 1),
         (lambda: _checks.count(0, "N", least=0), 0),
-        (lambda: _checks.labels([1, 1, -1], "t", 3), [1.0, 1.0, -1.0]),
-        (lambda: _checks.two_classes([1, -1], "t", 2), [1.0, -1.0]),
+        (lambda: _checks.signs([1, 1, -1], "t", 3), [1.0, 1.0, -1.0]),
+        (lambda: _checks.both_signs([1, -1], "t", 2), [1.0, -1.0]),
         (lambda: _checks.classes([0, 2, 0], "t", 3), [0, 2, 0]),
-        (lambda: _checks.all_classes([1, 0, 1], "t", 2, 3), [1, 0, 1]),
-        (lambda: _checks.class_labels([1, 0, 2], "t", 3), [1, 0, 2]),
+        (lambda: _checks.every_class([1, 0, 1], "t", 3, 2), [1, 0, 1]),
+        (lambda: _checks.every_class([1, 0, 2], "t", 3), [1, 0, 2]),
         (lambda: _checks.counts([[2**52, 2**52]], "X"), [[2.0**52, 2.0**52]]),
         (lambda: _checks.counts([[0, 3]], "X"), [[0.0, 3.0]]),
         (lambda: _checks.columns([[1, 2]], "X", 2), [[1.0, 2.0]]),
@@ -59,7 +68,7 @@ def test_good_input_becomes_floats_or_whole_numbers(call, value):
         ),
         (
             lambda: _checks.matrix([["a"]], "X"),
-            "X must be an array of numbers, got list",
+            "X must hold real numbers, got <U1",
         ),
         (
             lambda: _checks.matrix([[np.inf, -np.inf, 1.0]], "X"),
@@ -105,7 +114,75 @@ def test_good_input_becomes_floats_or_whole_numbers(call, value):
             "lam must be >= 0, got -1e-09",
         ),
         (lambda: _checks.non_negative(None, "lam"), "lam must be a number"),
-        (lambda: _checks.real("one", "b"), "b must be a number, got 'one'"),
+        (lambda: _checks.real("1.5", "b"), "b must be a real .*, got '1.5'"),
+        (lambda: _checks.real(object(), "b"), "b must be a number, got <obj"),
+        (
+            lambda: _checks.real([1.5], "b"),
+            r"b must be a number, got an array of shape \(1,\)",
+        ),
+        (lambda: _checks.real(1 + 0j, "b"), "b must be a real number, got"),
+        (lambda: _checks.real(np.ma.masked, "b"), "b must be a real number"),
+        (
+            lambda: _checks.real(np.datetime64(1, "s"), "b"),
+            "b must be a real number, got np.datetime64",
+        ),
+        (
+            lambda: _checks.vector([1j, 2.0], "t"),
+            "t must hold real numbers, got complex128",
+        ),
+        (
+            lambda: _checks.vector(["0.5", "1"], "t"),
+            "t must hold real numbers, got <U3",
+        ),
+        (
+            lambda: _checks.vector(np.array([0.5, "1"], dtype=object), "t"),
+            "t must hold real numbers, got str",
+        ),
+        (
+            lambda: _checks.vector(np.array([1, 2], dtype="M8[s]"), "t"),
+            r"t must hold real numbers, got datetime64\[s\]",
+        ),
+        (
+            lambda: _checks.vector([timedelta(1), timedelta(2)], "t"),
+            "t must hold real numbers, got timedelta",
+        ),
+        (
+            lambda: _checks.vector(np.ma.array([1.0, 2.0]), "t"),
+            "t must have no mask, got a masked array",
+        ),
+        (
+            lambda: _checks.matrix(csr_array([[1.0]]), "X"),
+            r"X must be dense here, got a sparse csr_array; write X.toarray",
+        ),
+        (
+            lambda: _checks.vector([[1.0], [2.0, 3.0]], "t"),
+            "t must be an array of numbers, got list",
+        ),
+        (
+            lambda: _checks.vector([None, 1.0], "t"),
+            "t must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: _checks.one_or_more_columns([[1.0]], "t", 2),
+            r"t must have one row per example, shape \(2, Q\), got \(1, 1\)",
+        ),
+        (
+            lambda: _checks.matrix_or_sparse(csr_array((0, 2)), "X"),
+            r"X must be two-dimensional and not empty, got shape \(0, 2\)",
+        ),
+        (
+            lambda: _checks.matrix_or_sparse(csr_array([[np.nan]]), "X"),
+            "X must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: _checks.matrix_or_sparse([1.0], "X"),
+            "X must be two-dimensional, got shape",
+        ),
+        (
+            lambda: _checks.generator("seven"),
+            "rng must be a seed, .* or a NumPy Generator, got 'seven'",
+        ),
+        (lambda: _checks.generator(-1), "rng must be a seed, .* got -1"),
         (lambda: _checks.real(np.inf, "b"), "b must be finite, got inf"),
         (
             lambda: _checks.count(1.5, "N"),
@@ -121,23 +198,23 @@ def test_good_input_becomes_floats_or_whole_numbers(call, value):
         ),
         (lambda: _checks.count(np.nan, "N"), "N must be finite, got nan"),
         (
-            lambda: _checks.labels([1, -2], "t", 2),
+            lambda: _checks.signs([1, -2], "t", 2),
             r"t must be -1 or \+1, got -2",
         ),
         (
-            lambda: _checks.labels([1, -1], "t", 3),
+            lambda: _checks.signs([1, -1], "t", 3),
             "t must have length 3, got 2",
         ),
         (
-            lambda: _checks.two_classes([1, 1], "t", 2),
+            lambda: _checks.both_signs([1, 1], "t", 2),
             r"t must contain both -1 and \+1, got only \+1",
         ),
         (
-            lambda: _checks.two_classes([-1, -1], "t", 2),
+            lambda: _checks.both_signs([-1, -1], "t", 2),
             r"t must contain both -1 and \+1, got only -1",
         ),
         (
-            lambda: _checks.two_classes([0, 1], "t", 2),
+            lambda: _checks.both_signs([0, 1], "t", 2),
             r"t must be -1 or \+1, got 0",
         ),
         (
@@ -161,40 +238,32 @@ def test_good_input_becomes_floats_or_whole_numbers(call, value):
             "t must have length 3, got 2",
         ),
         (
-            lambda: _checks.all_classes([0, 2], "t", 3),
+            lambda: _checks.every_class([0, 2], "t", 2, 3),
             "t must contain every class from 0 to 2, got none of class 1",
         ),
         (
-            lambda: _checks.all_classes([0, 2], "t", 2),
-            "t must be whole numbers from 0 to 1, got 2",
+            lambda: _checks.every_class([0, 2], "t", 2),
+            r"from 0 to 1, got 2; labels.coding\(t\).classes\(t\) makes it so",
         ),
         (
-            lambda: _checks.class_labels([-1, 1], "t", 2),
-            r"labels 0, 1, ..., K - 1, got -1; write \(t \+ 1\) / 2$",
+            lambda: _checks.every_class([-1, 1], "t", 2),
+            "t must be whole numbers from 0 to 1, got -1",
         ),
         (
-            lambda: _checks.class_labels([-1, 0], "t", 2),
-            "labels 0, 1, ..., K - 1, got -1$",
+            lambda: _checks.every_class([0, 0], "t", 2),
+            "t must contain every class from 0 to 1, got none of class 1",
         ),
         (
-            lambda: _checks.class_labels([0, 0.5], "t", 2),
-            "labels 0, 1, ..., K - 1, got 0.5$",
-        ),
-        (
-            lambda: _checks.class_labels([0, 0], "t", 2),
-            "t must contain at least two classes, got only 0",
-        ),
-        (
-            lambda: _checks.class_labels([0, 1, 3], "t", 3),
-            "t must use every class label from 0 to K - 1, got 3 but no 2",
-        ),
-        (
-            lambda: _checks.class_labels([1, 2, 2], "t", 3),
-            "t must use every class label from 0 to K - 1, got 2 but no 0",
-        ),
-        (
-            lambda: _checks.class_labels([0, 1], "t", 3),
+            lambda: _checks.every_class([0, 1], "t", 3),
             "t must have length 3, got 2",
+        ),
+        (
+            lambda: _checks.signs(["ham", "spam"], "t", 2),
+            r"t must be numbers, got .*'ham'.*; labels.coding\(t\).signs\(t\)",
+        ),
+        (
+            lambda: _checks.classes(np.array(["ham"], object), "t", 2),
+            r"t must be numbers, got 'ham'; labels.coding\(t\).classes\(t\)",
         ),
         (
             lambda: _checks.counts([[1, -1]], "X"),
@@ -242,6 +311,45 @@ def test_good_input_becomes_floats_or_whole_numbers(call, value):
 def test_refusal_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_seed_and_its_generator_draw_the_same():
+    ours, theirs = _checks.generator(7), np.random.default_rng(7)
+    assert ours.random() == theirs.random()
+    assert _checks.generator(theirs) is theirs
+    assert _checks.generator(None).random() != _checks.generator(None).random()
+
+
+@pytest.mark.parametrize(
+    ("values", "eps"),
+    [
+        (np.ones(2, np.float32), 2.0**-23),
+        (np.ones(2, np.float16), 2.0**-10),
+        (np.ones(2), 2.0**-52),
+        (np.ones(2, np.int8), 2.0**-52),
+        ([1.0], 2.0**-52),
+    ],
+)
+def test_precision_is_that_of_the_numbers_that_came(values, eps):
+    assert _checks.precision(values) == eps
+
+
+def test_symmetry_of_single_precision_is_judged_as_such():
+    K = np.array([[1.0, 0.2], [0.2 + 1e-6, 0.5]])
+    with pytest.raises(ValueError, match="K must be symmetric"):
+        _checks.gram(K)
+    _checks.gram(K.astype(np.float32))
+    K[0, 1] += 1e-3
+    with pytest.raises(ValueError, match="K must be symmetric"):
+        _checks.gram(K.astype(np.float32))
+
+
+def test_sparse_input_stays_sparse_and_is_not_the_callers():
+    X = csr_array(np.diag([1.0, 2.0]))
+    ours = _checks.matrix_or_sparse(X.astype(np.int8), "X")
+    assert ours.dtype == np.float64
+    assert_array_equal(ours.toarray(), X.toarray())
+    assert _checks.matrix_or_sparse(csr_array((2, 2)), "X").nnz == 0
 
 
 @pytest.mark.parametrize("scale", [1e-20, 1.0, -1.0, 1e20])

@@ -102,9 +102,40 @@ def test_boundary_is_where_two_scores_are_equal():
         assert np.all(F[:, k] > F[:, j])
 
 
+@pytest.mark.parametrize("c", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+def test_a_hyperplane_is_the_same_at_every_scale(c):
+    rng = np.random.default_rng(3)
+    w, b, X = rng.standard_normal(3), 0.7, rng.standard_normal((4, 3))
+    for f in (discriminant.signed_distance, discriminant.foot):
+        assert np.array_equal(f(c * w, c * b, X), f(w, b, X))
+
+
+def test_feet_of_far_points_are_on_the_hyperplane():
+    feet = discriminant.foot([1e200, 0.0], 0.0, [[1e300, 7.0]])
+    assert np.array_equal(feet, [[0.0, 7.0]])
+    assert_allclose(
+        discriminant.foot([3.0, 4.0], 0.0, [[1e300, 1e300]]),
+        [[0.16e300, -0.12e300]],
+    )
+
+
 def test_one_hot_rows_are_unit_vectors():
     T = discriminant.one_hot([2, 0, 1, 2], K=4)
     assert np.array_equal(T, np.eye(4)[[2, 0, 1, 2]])
+
+
+def test_number_of_classes_may_be_a_whole_float():
+    T = discriminant.one_hot([1, 0], K=2.0)
+    assert np.array_equal(T, [[0, 1], [1, 0]])
+    X, labels = problem(1)
+    assert np.array_equal(
+        discriminant.least_squares(X, labels, K=4.0),
+        discriminant.least_squares(X, labels, K=4),
+    )
+
+
+def test_one_hot_needs_no_square_of_the_number_of_classes():
+    assert discriminant.one_hot([99_999], K=100_000).sum() == 1
 
 
 @given(seeds)
@@ -146,7 +177,7 @@ def test_one_hot_scores_add_up_to_one(seed):
 
 
 def test_two_classes_one_hot_and_plus_minus_one_agree():
-    X, t = toydata.two_blobs(31, distance=1.0, seed=3)
+    X, t = toydata.two_blobs(31, distance=1.0, rng=3)
     W = discriminant.least_squares(X, t > 0, K=2)
     w = discriminant.least_squares_weights(X, t)
     assert_allclose(W[:, 1] - W[:, 0], w)
@@ -154,7 +185,7 @@ def test_two_classes_one_hot_and_plus_minus_one_agree():
 
 @pytest.mark.parametrize("column", ["copy", "constant"])
 def test_rank_deficient_inputs_get_the_shortest_minimiser(column):
-    X, t = toydata.two_blobs(30, distance=2.0, seed=1)
+    X, t = toydata.two_blobs(30, distance=2.0, rng=1)
     extra = X[:, 0] if column == "copy" else np.full(30, 2.0)
     X = np.column_stack([X, extra])
     Xb = np.column_stack([np.ones(30), X])
@@ -174,7 +205,7 @@ def test_more_features_than_examples_fits_every_target():
 
 
 def test_blobs_lie_at_their_centres_and_take_turns():
-    X, labels = toydata.blobs(CENTRES, N=8001, spread=0.5, seed=4)
+    X, labels = toydata.blobs(CENTRES, N=8001, spread=0.5, rng=4)
     assert np.array_equal(labels[:6], [0, 1, 2, 3, 0, 1])
     for k, centre in enumerate(CENTRES):
         cloud = X[labels == k]
@@ -212,6 +243,10 @@ X2 = np.eye(2)
         (
             lambda: discriminant.least_squares(X2, [-1, 1], K=2),
             "labels must be whole numbers from 0 to 1, got -1",
+        ),
+        (
+            lambda: discriminant.one_hot([0, 1], K=2.5),
+            "K must be a whole number >= 2, got 2.5",
         ),
         (
             lambda: discriminant.one_hot([0.5, 1.0], K=2),
@@ -294,7 +329,7 @@ X2 = np.eye(2)
             "k and j must be two classes below 2, got 1 and 1",
         ),
         (
-            lambda: toydata.blobs(CENTRES, N=3, spread=1.0, seed=0),
+            lambda: toydata.blobs(CENTRES, N=3, spread=1.0, rng=0),
             "N must be a whole number >= 4, got 3",
         ),
     ],

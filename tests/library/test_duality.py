@@ -1,5 +1,8 @@
 """Lagrangian duality: quadratic and linear programs, and their solvers."""
 
+import warnings
+from fractions import Fraction
+
 import clarabel
 import numpy as np
 import pytest
@@ -252,6 +255,168 @@ def test_program_without_constraints_is_its_own_dual():
     qp = QuadraticProgram([[2.0]], [-4.0])
     assert duality.dual_function(qp) == duality.objective(qp, [2.0]) == -4
     assert duality.dual_ascent(qp, 2).dual.tolist() == [-4, -4]
+
+
+# Singular or not
+
+
+def test_curvatures_far_apart_are_not_singular():
+    qp = QuadraticProgram(np.diag([1e10, 1.0]), [0.0, 1.0])
+    assert duality.dual_function(qp) == -0.5
+    assert np.array_equal(duality.recover_primal(qp), [0.0, -1.0])
+
+
+@pytest.mark.parametrize("condition", [1e8, 1e12, 1e15, 1e20])
+@pytest.mark.parametrize("M", [2, 7, 40])
+def test_units_of_the_variables_do_not_make_a_program_singular(M, condition):
+    rng = np.random.default_rng(M)
+    root = rng.standard_normal((M, M)) + 3 * np.eye(M)
+    P, q = root @ root.T, rng.standard_normal(M)
+    units = 2.0 ** np.round(np.linspace(0, np.log2(condition) / 2, M))
+    one = QuadraticProgram(P, q)
+    other = QuadraticProgram(P * units * units[:, None], q * units)
+    # a lower bound is the same number; a point is in the new units
+    assert_allclose(
+        duality.dual_function(other), duality.dual_function(one), rtol=1e-9
+    )
+    assert_allclose(
+        duality.recover_primal(other) * units,
+        duality.recover_primal(one),
+        rtol=1e-7,
+    )
+    assert duality.dual_ascent(other, 1).dual[0] == duality.dual_function(
+        other
+    )
+
+
+def exact_minimum(P, c):
+    """-½ cᵀP⁻¹c of floats, by elimination with fractions."""
+    M = len(c)
+    rows = [[Fraction(x) for x in (*P[i], -c[i])] for i in range(M)]
+    for i in range(M):
+        for k in range(i + 1, M):
+            ratio = rows[k][i] / rows[i][i]
+            rows[k] = [
+                a - ratio * b for a, b in zip(rows[k], rows[i], strict=True)
+            ]
+    w = [Fraction(0)] * M
+    for i in reversed(range(M)):
+        known = sum(rows[i][k] * w[k] for k in range(i + 1, M))
+        w[i] = (rows[i][M] - known) / rows[i][i]
+    return float(sum(Fraction(c[i]) * w[i] for i in range(M)) / 2)
+
+
+@pytest.mark.parametrize("condition", [1e6, 1e9, 1e12, 1e14])
+@pytest.mark.parametrize("seed", range(4))
+def test_dual_function_has_the_digits_that_the_condition_leaves(
+    condition, seed
+):
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    P = Q * np.geomspace(1, 1 / condition, 5) @ Q.T
+    P, c = (P + P.T) / 2, rng.standard_normal(5)
+    found = duality.dual_function(QuadraticProgram(P, c))
+    assert_allclose(found, exact_minimum(P, c), rtol=1e-15 * condition)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e150])
+def test_singular_and_indefinite_are_found_in_every_unit(unit):
+    P, q = np.diag([4.0, 0.0]), np.array([2.0, 0.0])
+    qp = QuadraticProgram(unit * P, unit * q)
+    assert_allclose(duality.dual_function(qp), -0.5 * unit)
+    sloped = QuadraticProgram(unit * P, unit * np.array([2.0, 1e-12]))
+    assert duality.dual_function(sloped) == -np.inf
+    bent = QuadraticProgram(unit * np.diag([1.0, -1e-12]), [0.0, 0.0])
+    assert duality.dual_function(bent) == -np.inf
+    for wrong in (qp, bent):
+        with pytest.raises(ValueError, match="P must be positive definite"):
+            duality.dual_ascent(wrong)
+
+
+def test_a_slope_of_rounding_is_none_and_a_larger_one_is():
+    """Every entry of c is a sum, known to its number of terms times eps."""
+    G, mu = np.full((10, 1), 0.1), np.full(10, 0.1)
+    lp = QuadraticProgram([[0.0]], [-0.1], G, np.zeros(10))
+    assert (G.T @ mu - 0.1)[0] != 0  # ten times 0.01, rounded
+    assert duality.dual_function(lp, mu) == 0
+    mu[0] += 1e-13
+    assert duality.dual_function(lp, mu) == -np.inf
+
+
+@settings(max_examples=50)
+@given(seeds)
+def test_rank_is_found_however_the_variables_are_measured(seed):
+    rng = np.random.default_rng(seed)
+    M = int(rng.integers(2, 12))
+    rank = int(rng.integers(1, M))
+    root = rng.standard_normal((M, rank)) * 10 ** rng.uniform(-4, 4, (M, 1))
+    z = rng.standard_normal(rank)
+    P, q = root @ root.T, root @ z
+    qp = QuadraticProgram(P, q)
+    found = duality.dual_function(qp)  # ½ ‖z‖² below zero, at rootᵀw = -z
+    smallest = np.linalg.svd(root / np.linalg.norm(root, axis=1)[:, None])[1]
+    condition = (smallest[0] / smallest[-1]) ** 2
+    assert_allclose(found, -0.5 * z @ z, rtol=1e-13 * condition)
+    w = duality.recover_primal(qp)
+    assert_allclose(P @ w, -q, rtol=1e-6, atol=1e-9 * np.abs(q).max())
+
+
+def test_shortest_minimiser_is_short_in_the_units_of_the_program():
+    P = np.outer([1.0, 1e4], [1.0, 1e4])  # flat along (1e4, -1)
+    w = duality.recover_primal(QuadraticProgram(P, [1.0, 1e4]))
+    assert_allclose(w, -np.array([1.0, 1e4]) / (1 + 1e8), atol=1e-15)
+
+
+def test_what_falls_beyond_the_floats_falls_to_minus_infinity():
+    qp = QuadraticProgram([[1e-200]], [1e200])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert duality.dual_function(qp) == -np.inf
+        with pytest.raises(ValueError, match="mu and nu must give"):
+            duality.recover_primal(qp)
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-12, 1e12, 1e150])
+def test_default_step_of_the_ascent_has_the_unit_of_the_objective(unit):
+    """One over the curvature, 1/(2 unit), however small that is."""
+    qp = QuadraticProgram([[2 * unit]], [0.0], [[-1.0]], [-1.0])
+    run = duality.dual_ascent(qp, iterations=3)
+    assert_allclose(run.mu[:, 0], [0.0, 2 * unit, 2 * unit])
+    assert_allclose(run.dual, [0.0, unit, unit])
+
+
+def test_ascent_takes_a_hundred_steps_unless_told():
+    qp = QuadraticProgram([[2.0]], [0.0], [[-1.0]], [-1.0])
+    assert len(duality.dual_ascent(qp, step=0.1).dual) == 100
+
+
+def test_gap_allows_a_violation_of_1e_8_unless_told():
+    qp = QuadraticProgram([[2.0]], [0.0], [[-1.0]], [-1.0])
+    duality.duality_gap(qp, [1 - 0.9e-8], [-0.9e-8])
+    with pytest.raises(ValueError, match="w must satisfy"):
+        duality.duality_gap(qp, [1 - 1.1e-8], [0.0])
+    with pytest.raises(ValueError, match="mu must be >= 0"):
+        duality.duality_gap(qp, [1.0], [-1.1e-8])
+
+
+def test_a_program_keeps_copies_that_cannot_be_written_to():
+    parts = [np.eye(1), np.zeros(1), -np.eye(1), -np.ones(1)]
+    parts += [np.eye(1), np.ones(1)]
+    qp = QuadraticProgram(*parts)
+    for part in parts:
+        part += 7.0
+    assert qp.P[0, 0] == qp.A[0, 0] == qp.b[0] == 1.0
+    assert qp.q[0] == 0.0 and qp.G[0, 0] == qp.h[0] == -1.0
+    for name in "PqGhAb":
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(qp, name)[...] = 0.0
+
+
+def test_a_history_keeps_its_own_arrays():
+    qp = QuadraticProgram([[2.0]], [0.0], [[-1.0]], [-1.0])
+    run = duality.dual_ascent(qp, iterations=3)
+    run.mu[:] = run.w[:] = 9.0
+    assert duality.dual_ascent(qp, iterations=3).mu[0] == 0
 
 
 @pytest.mark.parametrize(

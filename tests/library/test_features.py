@@ -164,7 +164,7 @@ def test_inputs_are_left_alone():
 
 
 def test_rings_have_their_radii_and_alternate():
-    X, t = toydata.two_rings(4000, noise=0.1, seed=3)
+    X, t = toydata.two_rings(4000, noise=0.1, rng=3)
     radius = np.hypot(X[:, 0], X[:, 1])
     assert np.array_equal(t[:4], [-1, 1, -1, 1])
     for label, mean in [(-1, 1.0), (1, 2.0)]:

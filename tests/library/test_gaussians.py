@@ -319,3 +319,17 @@ I2, ZERO2, RNG = np.eye(2), np.zeros(2), np.random.default_rng(0)
 def test_bad_input_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_no_variance_gives_the_mean_itself():
+    draws = gaussians.sample([1.0, 2.0], np.zeros((2, 2)), 3, rng=0)
+    assert np.array_equal(draws, [[1.0, 2.0]] * 3)
+    moved = gaussians.sample([1.0, 2.0], np.zeros((2, 2)), 3, rng=0, jitter=1)
+    assert (moved != draws).all()
+
+
+def test_a_process_keeps_nothing_of_its_inputs():
+    X = np.array([[1.0], [2.0]])
+    seen = gaussians.finite_marginal(lambda X: X[:, 0], kernels.Linear(), X)
+    X += 1
+    assert np.array_equal(seen.mean, [1.0, 2.0])

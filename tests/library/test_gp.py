@@ -269,7 +269,7 @@ class NotAKernel(kernels.Kernel):
     def __repr__(self):
         return "NotAKernel()"
 
-    def _evaluate(self, X, Z):
+    def evaluate(self, X, Z):
         return -X @ Z.T
 
 
@@ -279,7 +279,7 @@ class Overflowing(NotAKernel):
     def __repr__(self):
         return "Overflowing()"
 
-    def _evaluate(self, X, Z):
+    def evaluate(self, X, Z):
         return np.full((len(X), len(Z)), np.inf)
 
 
@@ -350,5 +350,6 @@ def test_bad_input_names_argument_expectation_and_value(call, message):
 def test_a_process_prints_its_kernel_and_noise():
     shown = repr(gp.fit(kernels.ExponentialQuadratic(THETA), X2, T2, 4))
     assert shown == (
-        "GP(k=ExponentialQuadratic(theta=(1.5, 2.0, 0.3, 0.7)), beta=4.0)"
+        "GP(k=ExponentialQuadratic(theta=(1.5, 2.0, 0.3, 0.7)), beta=4.0, "
+        "mean=0.0)"
     )

@@ -2,25 +2,28 @@
 
 import math
 import tracemalloc
+from functools import partial
 
 import mpmath
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 from sklearn.gaussian_process import kernels as theirs
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
 
-from kernelbook import ridge
+from kernelbook import learning, ridge
 from kernelbook._gram import TILE
 from kernelbook.kernels import (
+    ARDGaussian,
     Constant,
     Gaussian,
-    Kernel,
     Linear,
     Matern,
     Periodic,
@@ -146,7 +149,6 @@ def test_gram_is_the_cross_gram_with_itself(k, X):
 def test_diagonal_is_that_of_the_gram(k, X):
     assert k.diagonal(X).shape == (len(X),)
     assert_allclose(k.diagonal(X), np.diag(k(X)), rtol=1e-12, atol=1e-13)
-    assert_allclose(Kernel._diagonal(k, X), np.diag(k(X)), rtol=1e-12)
 
 
 @every_kernel
@@ -424,6 +426,157 @@ def test_diagonal_builds_no_gram():
     assert peak < 8 * 2000 * 20
 
 
+FAR = np.array([[0.0], [1e160], [1e300]])
+
+
+@pytest.mark.parametrize(
+    "k",
+    [
+        Gaussian(1.0),
+        ARDGaussian((1.0,)),
+        Matern(0.5),
+        Matern(1.5),
+        Matern(2.5),
+        RationalQuadratic(0.5),
+        RationalQuadratic(2.0),
+    ],
+    ids=repr,
+)
+def test_far_away_values_and_slopes_are_zero_not_undefined(k):
+    with np.errstate(over="ignore"):  # of squared distances
+        K, dK = k.derivatives(FAR)
+    assert_allclose(K, np.eye(3), atol=1e-80)
+    for slope in dK.values():
+        assert_allclose(slope, 0.0, atol=1e-70)
+
+
+@pytest.mark.parametrize("size", [1e-200, 5e-324, 1e200, 1e308])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        partial(Matern, 1.5),
+        partial(Matern, 2.5),
+        partial(RationalQuadratic, 1.0),
+        partial(Periodic, 1.0),
+        lambda length: Periodic(period=length),
+    ],
+)
+def test_lengths_at_the_ends_of_the_floats_give_finite_values(kind, size):
+    X = np.array([[0.0], [0.25], [1.0]])
+    with np.errstate(over="ignore", invalid="ignore"):
+        K, dK = kind(size).derivatives(X)
+    assert np.array_equal(np.diag(K), np.ones(3))
+    assert np.isfinite(K).all()
+    if size > 1:
+        assert_allclose(K, 1.0)
+    if "Periodic" not in repr(kind(size)):
+        assert all(np.isfinite(slope).all() for slope in dK.values())
+        if size < 1:
+            assert_allclose(K, np.eye(3), atol=1e-100)
+
+
+def test_a_function_of_rule_6_gets_all_inputs_at_once():
+    X, Z = cloud(2 * TILE, 2, seed=0), cloud(3, 2, seed=1)
+    sizes = []
+
+    def watched(inputs):
+        sizes.append(len(inputs))
+        return bend(inputs)
+
+    k = Gaussian(0.5).conjugate(watched)
+    k(X)
+    assert sizes == [2 * TILE]
+    k(X, Z)
+    assert sizes == [2 * TILE, 2 * TILE, 3]
+    sizes.clear()
+    learning.evidence(k, X, X[:, 0], beta=1.0)
+    assert set(sizes) == {2 * TILE}
+
+
+def test_the_root_of_a_quadratic_form_is_made_once(monkeypatch):
+    calls = []
+    eigh = np.linalg.eigh
+    monkeypatch.setattr(
+        np.linalg, "eigh", lambda A: calls.append(len(A)) or eigh(A)
+    )
+    k = quadratic_form(np.diag([1.0, 2.0]))
+    X = cloud(2 * TILE + 1, 2, seed=0)
+    k(X), k(X, X[:5]), k.diagonal(X)
+    assert calls == [2]
+
+
+def test_two_pandas_rows_are_two_single_inputs():
+    table = pandas.DataFrame(cloud(2, 3, seed=0), index=["a", "b"])
+    k = Gaussian(0.5)
+    assert_allclose(k(table.loc["a"], table.loc["b"]), k(table)[0, 1])
+    assert k(table.loc["a"], table.loc["b"]).shape == ()
+
+
+def test_a_sum_starts_from_nothing():
+    k1, k2 = Linear(), Gaussian(0.5)
+    assert sum([k1, k2]) == k1 + k2
+    assert sum([k1]) is k1
+    with pytest.raises(TypeError, match="a number is none"):
+        sum([k1], start=1)
+
+
+def test_a_kernel_on_columns_sees_no_other():
+    X, Z = cloud(6, 4, seed=0), cloud(3, 4, seed=1)
+    k = Gaussian(0.5) * Linear()
+    assert_allclose(k.on([2, 0])(X, Z), k(X[:, [2, 0]], Z[:, [2, 0]]))
+    assert_allclose(k.on(3).diagonal(X), k.diagonal(X[:, [3]]))
+    both = Gaussian(2.0).on(0) + Periodic(1.5).on([1, 2])
+    assert repr(both) == (
+        "Gaussian(gamma=2.0).on([0]) + "
+        "Periodic(period=1.5, length=1.0).on([1, 2])"
+    )
+    assert_allclose(
+        both(X), Gaussian(2.0)(X[:, :1]) + Periodic(1.5)(X[:, 1:3])
+    )
+    assert both.parameters() == {
+        "k1.k1.gamma": 2.0,
+        "k2.k1.period": 1.5,
+        "k2.k1.length": 1.0,
+    }
+    sparse = csr_array(np.eye(4))
+    assert_allclose(Linear().on([1, 2])(sparse), np.diag([0.0, 1, 1, 0]))
+    with pytest.raises(ValueError, match="X must be dense here"):
+        Gaussian(1.0).on(0)(sparse)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: Linear().on(4)(np.ones((2, 4))),
+            "X must have a column 4 for",
+        ),
+        (lambda: Linear().on(-1), "columns must be a whole number >= 0"),
+        (lambda: Linear().on(0.5), "columns must be a whole number >= 0"),
+        (lambda: Linear().on([1, 1]), r"columns must be distinct, got \[1, 1"),
+        (lambda: Linear().on([]), "columns must be one-dimensional and not"),
+        (
+            lambda: ARDGaussian((1.0, 2.0)).on(0)(np.ones((2, 4))),
+            r"X must have one column per feature, shape \(N, 2\), got \(2, 1",
+        ),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_sparse_and_dense_inputs_mix():
+    dense = np.where(cloud(9, 5, seed=0) > 0.5, cloud(9, 5, seed=1), 0.0)
+    sparse = csr_array(dense)
+    k = Linear() + Constant(0.5) * Polynomial(3, 1.0)
+    for X in [dense, sparse, coo_array(dense)]:
+        for Z in [dense[:4], sparse[:4]]:
+            assert_allclose(k(X, Z), k(dense, dense[:4]))
+        assert_allclose(k(X), k(dense))
+        assert_allclose(k.diagonal(X), k.diagonal(dense))
+
+
 # --------------------------------------------------------------------- oracles
 
 
@@ -521,7 +674,7 @@ def test_kernels_run_inside_scikit_learn(k):
         (
             lambda k: k.polynomial([1.0, -1.0]),
             ValueError,
-            "the coefficients of rule 5 must be >= 0, got -1.0",
+            r"the coefficients of rule 5\[1\] must be >= 0, got -1.0",
         ),
         (
             lambda k: k.polynomial([]),
@@ -556,7 +709,7 @@ def test_kernels_run_inside_scikit_learn(k):
         (
             lambda k: quadratic_form(np.eye(3))([[1.0, 2.0]]),
             ValueError,
-            r"X must have 3 columns, one for each row of A, got shape \(1, 2",
+            r"X must have one column per feature, shape \(N, 3\), got \(1, 2",
         ),
     ],
 )

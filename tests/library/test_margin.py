@@ -1,5 +1,7 @@
 """Maximum margin: distances, the widest street, and its certificate."""
 
+import warnings
+
 import clarabel
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from scipy import sparse
 from scipy.optimize import linprog, minimize
 from sklearn.svm import SVC
 
-from kernelbook import margin, svm, toydata
+from kernelbook import _hulls, margin, svm, toydata
+from kernelbook.exceptions import ConvergenceWarning
 
 seeds = st.integers(0, 10**6)
 
@@ -233,9 +236,11 @@ def thin_street(width, seed=0):
 def steps(monkeypatch):
     """How often the search has solved for the best mixture."""
     taken = []
-    solve = margin._shortest_mixture
+    solve = _hulls.shortest_mixture
     monkeypatch.setattr(
-        margin, "_shortest_mixture", lambda Z: taken.append(len(Z)) or solve(Z)
+        _hulls,
+        "shortest_mixture",
+        lambda Z, pairs: taken.append(len(pairs)) or solve(Z, pairs),
     )
     return taken
 
@@ -251,10 +256,24 @@ def test_search_ends_when_the_hulls_touch(steps):
 
 
 def test_search_ends_when_rounding_keeps_the_bounds_apart(steps):
-    points = margin.closest_points(*thin_street(1e-6))
-    assert_allclose(points.upper, 1e-6, rtol=1e-6)
+    points = margin.closest_points(*thin_street(1e-9))
+    assert_allclose(points.upper, 1e-9, rtol=1e-6)
     assert points.gap > 100 * margin.CLOSED * points.upper
+    assert points.status == "converged"  # as far as rounding allows
     assert len(steps) < 10
+
+
+@pytest.mark.parametrize("width", [1e-2, 1e-6, 1e-9, 3e-12])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_narrow_street_is_found_and_measured(width, seed):
+    X, t = thin_street(width, seed)
+    assert margin.separable(X, t)
+    found = margin.hard_margin(X, t)
+    # rounding moves each point by 1e-16, and so either edge of the street
+    assert_allclose(found.margin, width, rtol=1e-15 / width + 1e-12)
+    across = found.w / np.linalg.norm(found.w)
+    assert_allclose(across, [0.6, 0.8], atol=1e-14)
+    assert found.gap <= 1e-14
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e6])
@@ -285,6 +304,9 @@ def test_a_point_is_shown_with_four_digits_and_no_rounding_error():
     X = np.array([[-3.0, 0.0], [-1.0, -2.0]])
     shown = margin._show(np.array([2e-9, -0.123456]), X)
     assert shown == "[ 0.     -0.1235]"
+    X[:, 1] += 1e6
+    shown = margin._show(np.array([2.1e-9, -0.123456]), X)
+    assert shown == "[ 2.1000e-09 -1.2346e-01]"  # as large as the spread says
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.3, 1e6])
@@ -315,8 +337,31 @@ def test_inputs_are_left_alone():
         (lambda: margin.distance([1], 1, [[1, 2]]), "w must have length 2"),
         (lambda: margin.distance([1], np.nan, [[1]]), "b must be finite"),
         (lambda: margin.margin([1], 0, [[1]], [2]), "t must be -1 or [+]1"),
-        (lambda: margin.canonical([1], 0, [[1]], [-1]), "must separate"),
+        (
+            lambda: margin.canonical([4], 0, [[2], [3], [5]], [1, -1, 1]),
+            "must separate .* example 1 at the signed distance .* = -3",
+        ),
         (lambda: margin.canonical([1], 0, [[0]], [1]), "must separate .* = 0"),
+        (
+            lambda: margin.canonical([1], 0, [[1e-310]], [1]),
+            "must separate .* = 1e-310",
+        ),
+        (
+            lambda: margin.distance([1e-200], 1e200, [[1]]),
+            r"b must give .* got 1e\+200 with weights up to 1e-200",
+        ),
+        (
+            lambda: margin.hard_margin([[0.0], [1e160]], [-1, 1]),
+            r"street .* from 2e-154 to 1e153 wide, got 1e\+160; multiply X",
+        ),
+        (
+            lambda: margin.hard_margin([[0.0], [1e-160]], [-1, 1]),
+            "street .* from 2e-154 to 1e153 wide, got 1e-160; multiply X",
+        ),
+        (
+            lambda: margin.hard_margin([[1e16], [1e16 + 2]], [-1, 1]),
+            r"X must be nearer to the origin.* b = [+-]1e\+16; subtract",
+        ),
         (lambda: margin.hard_margin([1, 2], [1, -1]), "two-dimensional"),
         (lambda: margin.hard_margin([[1], [2]], [1, 1]), "both -1 and"),
         (lambda: margin.separable([[1], [np.inf]], [1, -1]), "X must be fin"),
@@ -338,5 +383,140 @@ def test_bad_input_is_named(call, message):
 def test_a_search_cut_short_claims_no_common_point(monkeypatch, X, t, apart):
     monkeypatch.setattr(margin, "MAX_PAIRS", 1)
     message = f"none was found: the convex hulls come within {apart} of each"
-    with pytest.raises(ValueError, match=message):
+    with (
+        pytest.warns(ConvergenceWarning, match="max_iterations"),
+        pytest.raises(ValueError, match=message),
+    ):
         margin.hard_margin(X, t)
+
+
+def test_a_search_cut_short_warns_and_says_so(monkeypatch):
+    X, t = clouds(2)
+    complete = margin.closest_points(X, t)
+    assert complete.status == margin.hard_margin(X, t).status == "converged"
+    monkeypatch.setattr(margin, "MAX_PAIRS", 2)
+    message = r"closest_points ended .* \(max_iterations\): the distance of"
+    with pytest.warns(ConvergenceWarning, match=message):
+        points = margin.closest_points(X, t)
+    assert points.status == "max_iterations"
+    assert points.lower <= complete.lower <= complete.upper <= points.upper
+
+
+def test_a_solver_that_goes_round_in_circles_is_stalled(monkeypatch):
+    def circles(A, b, maxiter):
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    monkeypatch.setattr(_hulls, "nnls", circles)
+    with pytest.warns(ConvergenceWarning, match="stalled"):
+        points = margin.closest_points(*clouds(2))
+    assert points.status == "stalled"
+    assert_allclose(points.u.sum(), 2)  # still convex weights of both
+
+
+def test_ten_thousand_pairs_are_more_than_a_large_problem_takes(steps):
+    X, t = clouds(3, N=2000, D=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        margin.hard_margin(X, t)
+    assert 10 < len(steps) < margin.MAX_PAIRS / 50
+
+
+# Wherever the data are, and however large
+
+
+@pytest.mark.parametrize("shift", [1e6, 1e13, -1e15])
+def test_separable_does_not_depend_on_the_place(shift):
+    """Whole numbers: moved, they are still exactly themselves."""
+    rng = np.random.default_rng(1)
+    seen = set()
+    for _ in range(40):
+        X = rng.integers(-4, 5, (7, 2)).astype(float)
+        t = np.where(np.arange(7) < 3, 1.0, -1.0)
+        here = margin.separable(X, t)
+        assert margin.separable(X + shift, t) == here == feasible(X, t)
+        seen.add(here)
+    assert seen == {True, False}
+
+
+def test_neighbouring_floats_are_separable_anywhere():
+    for x in (1.0, 1e16, 1e300, -1e-300, 5e-324):
+        assert margin.separable([[x], [np.nextafter(x, np.inf)]], [-1, 1])
+        assert not margin.separable([[x], [x]], [-1, 1])
+
+
+@pytest.mark.parametrize("shift", [2.0**20, 2.0**40])
+def test_the_street_moves_with_the_data(shift):
+    X, t = clouds(6, N=32)
+    X = np.round(1024 * X) / 1024  # so that X + shift is exact
+    near, far = margin.hard_margin(X, t), margin.hard_margin(X + shift, t)
+    assert_allclose(far.w, near.w, rtol=1e-12)
+    assert_allclose(far.margin, near.margin, rtol=1e-12)
+    assert_allclose(far.alpha, near.alpha, rtol=1e-9, atol=1e-12)
+    # b has the digits that floats have at this distance
+    error = np.finfo(float).eps * shift * np.abs(near.w).sum()
+    assert abs(far.b - (near.b - shift * near.w.sum())) <= 4 * error
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-500, 2.0**500, 2.0**1000])
+def test_the_hulls_are_as_far_apart_as_the_unit_says(scale):
+    X, t = clouds(5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one, other = (margin.closest_points(s * X, t) for s in (1.0, scale))
+    assert other.apart
+    assert_allclose(other.upper, scale * one.upper, rtol=1e-12)
+    assert_allclose(other.lower, scale * one.lower, rtol=1e-12)
+    assert_allclose(other.p, scale * one.p, rtol=1e-12)
+    assert_allclose(other.q, scale * one.q, rtol=1e-12)
+    assert_allclose(other.direction, one.direction, rtol=1e-12)
+
+
+def test_direction_is_that_of_the_bridge():
+    points = margin.closest_points(*clouds(7))
+    bridge = points.p - points.q
+    assert_allclose(points.direction, bridge / points.upper, rtol=1e-9)
+
+
+@pytest.mark.parametrize("c", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
+def test_a_hyperplane_is_the_same_at_every_scale(c):
+    X, t = clouds(1)
+    w, b = np.array([3.0, -4.0, 12.0]), 0.5
+    assert np.array_equal(
+        margin.distance(c * w, c * b, X), margin.distance(w, b, X)
+    )
+    assert margin.margin(c * w, c * b, X, t) == margin.margin(w, b, X, t)
+    t = np.where(X @ w + b > 0, 1.0, -1.0)
+    for scaled, plain in zip(
+        margin.canonical(c * w, c * b, X, t),
+        margin.canonical(w, b, X, t),
+        strict=True,
+    ):
+        assert np.array_equal(scaled, plain)
+
+
+def test_distance_with_huge_weights_and_points():
+    assert margin.distance([1e200, 0], 0.0, [[3.0, 9.0]])[0] == 3.0
+    far = margin.distance([3e200, 4e200], 0.0, [[1e307, 1e307]])
+    assert_allclose(far, [1.4e307])
+    assert_allclose(
+        margin.distance(np.ones(100), 0.0, [[1.7e307] * 100]), [1.7e308]
+    )
+    w, b = margin.canonical([1e200], 0.0, [[1e200], [-2e200]], [1, -1])
+    assert_allclose(w, [1e-200])
+    assert b == 0
+
+
+def test_results_share_no_memory_with_the_arguments():
+    X, t = clouds(1)
+    w, b = np.array([1.0, 2.0, 3.0]), 0.0
+    points, found = margin.closest_points(X, t), margin.hard_margin(X, t)
+    side = np.where(X @ w > 0, 1.0, -1.0)
+    for part in (
+        points.p,
+        points.q,
+        points.u,
+        found.w,
+        found.alpha,
+        margin.canonical(w, b, X, side)[0],
+    ):
+        assert not any(np.shares_memory(part, given) for given in (X, t, w))

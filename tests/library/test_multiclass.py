@@ -1,5 +1,6 @@
 """One against the rest, one against one, votes and ties."""
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -27,7 +28,7 @@ def least_squares_oracle():
 
 
 def data(seed=0, N=60):
-    X, labels = toydata.blobs(CENTRES, N, spread=1.0, seed=seed)
+    X, labels = toydata.blobs(CENTRES, N, spread=1.0, rng=seed)
     rng = np.random.default_rng(seed + 1)
     return X, labels, 3 * rng.standard_normal((300, 2))
 
@@ -74,7 +75,7 @@ def test_ties_are_broken_as_in_scikit_learn():
 
 def test_one_vs_rest_perceptrons_are_scikit_learns_when_separable():
     X, labels = toydata.blobs(
-        [[0.0, 9.0], [8.0, -5.0], [-8.0, -5.0]], 30, spread=1.0, seed=2
+        [[0.0, 9.0], [8.0, -5.0], [-8.0, -5.0]], 30, spread=1.0, rng=2
     )
 
     def fit(X, t):
@@ -161,6 +162,36 @@ def test_pairwise_scores_from_one_linear_argmax_never_tie():
     )
 
 
+def test_number_of_classes_may_be_a_whole_float():
+    X, labels, Z = data(2)
+    for train in (multiclass.one_vs_rest, multiclass.one_vs_one):
+        F = train(least_squares, X, labels, K=4).scores(Z)
+        again = train(least_squares, X, labels, K=4.0)
+        assert np.array_equal(again.scores(Z), F)
+    assert again.K == 4 and isinstance(again.K, int)
+    for f in (multiclass.votes, multiclass.total_scores):
+        assert np.array_equal(f(F, 4.0), f(F, 4))
+    assert multiclass.pairs(4.0) == multiclass.pairs(4)
+
+
+@pytest.mark.parametrize(
+    "train", [multiclass.one_vs_rest, multiclass.one_vs_one]
+)
+def test_models_of_linear_scores_can_be_pickled(train):
+    X, labels, Z = data(3)
+    model = train(least_squares, X, labels, K=4)
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.scores(Z), model.scores(Z))
+
+
+def test_a_score_keeps_a_copy_of_its_weights():
+    w = np.array([2.0, -1.0])
+    f = multiclass.linear_score(w, 0.5)
+    w[:] = 7.0
+    assert np.array_equal(f([[1.0, 1.0]]), [1.5])
+    assert np.array_equal(f.w, [2.0, -1.0]) and f.b == 0.5
+
+
 X3 = np.eye(3)
 
 
@@ -221,6 +252,14 @@ def nan(X, t):
         (
             lambda: multiclass.linear_score([1.0], np.nan),
             "b must be finite, got nan",
+        ),
+        (
+            lambda: multiclass.linear_score([1.0], 0.0)([[1.0, 2.0]]),
+            r"X must have one column per feature, shape \(N, 1\)",
+        ),
+        (
+            lambda: multiclass.one_vs_rest(zero, X3, [0, 1, 2], K=2.5),
+            "K must be a whole number >= 2, got 2.5",
         ),
         (
             lambda: multiclass.linear_score([1.0], 0.0)([1.0, 2.0]),

@@ -12,19 +12,15 @@ from scipy.special import erf, roots_hermitenorm
 from scipy.stats import norm
 
 from kernelbook import gp
-from kernelbook.kernels import Linear
+from kernelbook.kernels import ArcCosine, ArcSine, Linear
+from kernelbook.logistic import sigmoid
+from kernelbook.mean_field import MeanField, evidence_bound, update
 from kernelbook.networks import (
-    ArcCosine,
-    ArcSine,
-    MeanField,
     deep_relu_kernel,
-    evidence_bound,
     gelu,
-    mean_field_update,
     mixed_activations,
     random_network,
     relu,
-    sigmoid,
     step,
 )
 
@@ -258,10 +254,10 @@ def log_evidence(y, beta):
 @given(observations)
 def test_bound_rises_and_stays_below_the_evidence(case):
     y, beta, start = case
-    q = mean_field_update(MeanField(0.0, 1.0, start, 1.0), y, beta)
+    q = update(MeanField(0.0, 1.0, start, 1.0), y, beta)
     bounds = [evidence_bound(q, y, beta)]
     for _ in range(30):
-        q = mean_field_update(q, y, beta)
+        q = update(q, y, beta)
         bounds.append(evidence_bound(q, y, beta))
     assert np.all(np.diff(bounds) > -1e-9)
     assert bounds[-1] < log_evidence(y, beta)
@@ -285,7 +281,7 @@ def test_bound_is_the_expectation_it_stands_for():
 
 def test_update_cannot_be_improved_by_moving_its_last_factor():
     y, beta = 1.0, 10.0
-    q = mean_field_update(MeanField(0.0, 1.0, 0.5, 1.0), y, beta)
+    q = update(MeanField(0.0, 1.0, 0.5, 1.0), y, beta)
     best = evidence_bound(q, y, beta)
     for change in (-1e-3, 1e-3):
         moved = q._replace(m_w=q.m_w + change)
@@ -325,7 +321,7 @@ def test_update_cannot_be_improved_by_moving_its_last_factor():
             r"shape \(1, 1\), got \(1, 2\)",
         ),
         (
-            lambda: mean_field_update(MeanField(0, 1, 0, 1), 1.0, 0.0),
+            lambda: update(MeanField(0, 1, 0, 1), 1.0, 0.0),
             "beta must be > 0, got 0.0",
         ),
         (

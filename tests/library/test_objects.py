@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from kernelbook import kernels, ridge
-from kernelbook.objects import (
+from kernelbook.kernels import (
     Graph,
     SetIntersection,
     Spectrum,

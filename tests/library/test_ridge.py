@@ -183,7 +183,7 @@ K2, T2 = np.eye(2), np.ones(2)
         ),
         (
             lambda: ridge.fit_dual(K2, T2, "much"),
-            "lam must be a number, got 'much'",
+            "lam must be a real number, got 'much'",
         ),
         (
             lambda: ridge.fit_dual(np.ones((3, 2)), T2, 1.0),
@@ -203,7 +203,7 @@ K2, T2 = np.eye(2), np.ones(2)
         ),
         (
             lambda: ridge.fit_dual(K2, [[1.0, 2.0]], 1.0),
-            r"t must be one-dimensional and not empty, got shape \(1, 2\)",
+            r"t must have one row per example, shape \(2, Q\), got \(1, 2\)",
         ),
         (
             lambda: ridge.fit_primal(np.ones(3), np.ones(3), 1.0),
@@ -215,7 +215,7 @@ K2, T2 = np.eye(2), np.ones(2)
         ),
         (
             lambda: ridge.fit_primal([["a"]], [1.0], 1.0),
-            "Phi must be an array of numbers, got list",
+            "Phi must hold real numbers, got <U1",
         ),
         (
             lambda: ridge.predict(T2, np.ones((3, 4))),

@@ -11,8 +11,8 @@ from kernelbook import counting, features, toydata
 
 
 def test_noisy_sine_is_reproducible_sorted_and_as_noisy_as_said():
-    x, t = toydata.noisy_sine(4000, noise=0.3, seed=5)
-    again = toydata.noisy_sine(4000, noise=0.3, seed=5)
+    x, t = toydata.noisy_sine(4000, noise=0.3, rng=5)
+    again = toydata.noisy_sine(4000, noise=0.3, rng=5)
     assert np.array_equal([x, t], again)
     assert np.all(np.diff(x) >= 0)
     assert_allclose([x[0], np.median(x), x[-1]], [0, 0.5, 1], atol=0.02)
@@ -20,8 +20,8 @@ def test_noisy_sine_is_reproducible_sorted_and_as_noisy_as_said():
 
 
 def test_two_blobs_are_standard_normal_but_for_the_distance():
-    X, t = toydata.two_blobs(4001, distance=3.0, seed=1)
-    Z, _ = toydata.two_blobs(4001, distance=0.0, seed=1)
+    X, t = toydata.two_blobs(4001, distance=3.0, rng=1)
+    Z, _ = toydata.two_blobs(4001, distance=0.0, rng=1)
     assert np.array_equal(t, (-1.0) ** np.arange(4001))
     assert_allclose(X - Z, np.outer(t, [1.5, 0.0]), atol=1e-15)
     assert_allclose(Z.mean(axis=0), 0, atol=0.05)
@@ -35,24 +35,24 @@ def angles_over(low, high, angle):
 
 
 def test_two_moons_are_two_half_circles_and_noise():
-    X, t = toydata.two_moons(4001, noise=0.0, seed=2)
+    X, t = toydata.two_moons(4001, noise=0.0, rng=2)
     assert np.array_equal(t, (-1.0) ** np.arange(4001))
     upper, lower = X[t > 0], [1.0, 0.5] - X[t < 0]
     for x, y in (upper.T, lower.T):
         assert_allclose(np.hypot(x, y), 1)
         assert angles_over(0, np.pi, np.arctan2(y, x))
-    noise = toydata.two_moons(4001, noise=0.3, seed=2)[0] - X
+    noise = toydata.two_moons(4001, noise=0.3, rng=2)[0] - X
     assert_allclose(np.cov(noise.T), 0.09 * np.eye(2), atol=0.01)
 
 
 def test_two_rings_have_radius_one_and_two_and_noise_along_it():
-    X, t = toydata.two_rings(4001, noise=0.0, seed=3)
+    X, t = toydata.two_rings(4001, noise=0.0, rng=3)
     assert np.array_equal(t, -((-1.0) ** np.arange(4001)))
     assert_allclose(np.hypot(*X.T), np.where(t > 0, 2.0, 1.0))
     for label in (-1, 1):
         x, y = X[t == label].T
         assert angles_over(-np.pi, np.pi, np.arctan2(y, x))
-    noisy, _ = toydata.two_rings(4001, noise=0.1, seed=3)
+    noisy, _ = toydata.two_rings(4001, noise=0.1, rng=3)
     along = (noisy * X).sum(axis=1) / np.hypot(*X.T)
     assert_allclose(np.hypot(*noisy.T), along)
     assert_allclose(np.std(along - np.hypot(*X.T)), 0.1, rtol=0.05)
@@ -66,7 +66,7 @@ def test_xor_has_four_corners_labelled_by_their_product():
 
 def test_blobs_scatter_around_their_centres_in_turn():
     centres = np.array([[0.0, 5.0], [7.0, -1.0], [2.0, 2.0]])
-    X, labels = toydata.blobs(centres, N=6001, spread=0.5, seed=4)
+    X, labels = toydata.blobs(centres, N=6001, spread=0.5, rng=4)
     assert np.array_equal(labels, np.arange(6001) % 3)
     noise = X - centres[labels]
     assert_allclose(noise.mean(axis=0), 0, atol=0.03)
@@ -76,12 +76,12 @@ def test_blobs_scatter_around_their_centres_in_turn():
 @pytest.mark.parametrize(
     ("data", "last"),
     [
-        (lambda: toydata.noisy_sine(3, 0.3, seed=0)[1], -0.650),
-        (lambda: toydata.two_blobs(3, 3.0, seed=0)[0], [0.964, 0.362]),
-        (lambda: toydata.two_moons(3, 0.3, seed=0)[0], [1.276, -0.083]),
-        (lambda: toydata.two_moons(2, 0.3, seed=0)[0], [0.177, -0.141]),
-        (lambda: toydata.two_rings(3, 0.3, seed=0)[0], [1.017, -0.621]),
-        (lambda: toydata.blobs(np.eye(2), 3, 1.0, seed=0)[0], [0.464, 0.362]),
+        (lambda: toydata.noisy_sine(3, 0.3, rng=0)[1], -0.650),
+        (lambda: toydata.two_blobs(3, 3.0, rng=0)[0], [0.964, 0.362]),
+        (lambda: toydata.two_moons(3, 0.3, rng=0)[0], [1.276, -0.083]),
+        (lambda: toydata.two_moons(2, 0.3, rng=0)[0], [0.177, -0.141]),
+        (lambda: toydata.two_rings(3, 0.3, rng=0)[0], [1.017, -0.621]),
+        (lambda: toydata.blobs(np.eye(2), 3, 1.0, rng=0)[0], [0.464, 0.362]),
     ],
 )
 def test_a_seed_means_the_same_data_in_every_version(data, last):
@@ -101,6 +101,7 @@ def test_textbook_cholesky_solves_and_costs_what_its_docstring_says(n):
 
 def test_tally_counts_products_powers_and_quotients_only():
     tally = counting.Tally()
+    assert tally.numbers([[1.0], [2.0]]).shape == (2, 1)
     (x,) = tally.numbers([3.0])
     assert float(x + 1 - 2 + x) == 5.0
     assert float(2 + x) == 5.0
@@ -124,6 +125,11 @@ def test_tally_counts_products_powers_and_quotients_only():
         (
             lambda: toydata.blobs([[0.0], [1.0]], 1, 1.0, 0),
             "N must be .* >= 2, got 1",
+        ),
+        (lambda: toydata.two_moons(2, 0.1, "x"), "rng must be a seed"),
+        (
+            lambda: counting.Tally().numbers([[1.0, np.nan]]),
+            "values must be finite",
         ),
     ],
 )

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
-from kernelbook import kernels, validity
+from kernelbook import _worst_set, kernels, validity
 from kernelbook._linalg import factor
 from kernelbook.exceptions import JitterWarning
 
@@ -121,7 +121,7 @@ def test_nothing_is_found_against_a_kernel(k, options):
 
 def test_search_is_deterministic_and_varies_with_the_seed():
     first, again, other = (
-        validity.find_counterexample(cityblock, D=2, seed=seed)
+        validity.find_counterexample(cityblock, D=2, rng=seed)
         for seed in (0, 0, 1)
     )
     assert np.array_equal(first.points, again.points)
@@ -173,8 +173,8 @@ def test_single_values_decide_not_those_of_a_batch():
 )
 def test_draws_are_clouds_and_grids_in_turn_in_ever_wider_boxes(shape, cells):
     rng = np.random.default_rng(0)
-    sets = list(validity._draws(shape, 2.0, 5.0, rng))
-    widths = 3 * np.repeat(validity.SCALES, validity.DRAWS)
+    sets = list(_worst_set._draws(shape, 2.0, 5.0, rng))
+    widths = 3 * np.repeat(_worst_set.SCALES, _worst_set.DRAWS)
     for number, (X, width) in enumerate(zip(sets, widths, strict=True)):
         assert X.shape == shape
         assert np.ptp(X, axis=0).max() <= width * (1 + 1e-12)
@@ -205,17 +205,17 @@ class Steady(np.random.Generator):
 
 def worst_set(probe, N=4):
     rng = Steady(np.random.PCG64(0))
-    return validity._worst_set(probe, (N, 1), 10.0, 110.0, rng)
+    return _worst_set.worst_set(probe, (N, 1), 10.0, 110.0, rng)
 
 
-DRAWN = len(validity.SCALES) * validity.DRAWS
+DRAWN = len(_worst_set.SCALES) * _worst_set.DRAWS
 
 
 def test_a_clear_set_ends_the_search():
-    probe = Told(5, validity.CLEAR, 2 * validity.CLEAR)
+    probe = Told(5, _worst_set.CLEAR, 2 * _worst_set.CLEAR)
     assert worst_set(probe) is probe.asked[-1]
     assert len(probe.asked) == 3
-    probe = Told(*[5] * DRAWN, validity.CLEAR, 2 * validity.CLEAR)
+    probe = Told(*[5] * DRAWN, _worst_set.CLEAR, 2 * _worst_set.CLEAR)
     assert worst_set(probe) is probe.asked[-1]
     assert len(probe.asked) == DRAWN + 2
 
@@ -223,7 +223,7 @@ def test_a_clear_set_ends_the_search():
 def test_the_first_of_equally_bad_sets_is_kept():
     probe = Told(5)
     assert worst_set(probe) is probe.asked[0]
-    assert len(probe.asked) == DRAWN + validity.MOVES
+    assert len(probe.asked) == DRAWN + _worst_set.MOVES
 
 
 def test_where_nothing_is_defined_there_is_no_worst_set():
@@ -252,7 +252,9 @@ def table(K):
 
 
 def test_probe_counts_sets_points_and_what_is_undefined():
-    probe = validity._Probe(table([[1, 2, 3], [2, 4, np.nan], [3, np.nan, 1]]))
+    probe = _worst_set.Probe(
+        table([[1, 2, 3], [2, 4, np.nan], [3, np.nan, 1]])
+    )
     assert_allclose(probe.lowest(np.array([[0.0], [2.0]])), -2)
     assert_allclose(probe.lowest(np.array([[0.0], [1.0]])), 0, atol=1e-15)
     assert probe.lowest(np.array([[0.0], [1.0], [2.0]])) == np.inf
@@ -269,7 +271,7 @@ def test_probe_counts_sets_points_and_what_is_undefined():
     ],
 )
 def test_sizes_are_roots_of_the_diagonal_or_of_the_largest_entry(K, sizes):
-    assert_allclose(validity._diagonal_sizes(np.array(K)), sizes)
+    assert_allclose(_worst_set.diagonal_sizes(np.array(K)), sizes)
 
 
 def test_certificate_is_the_lowest_generalised_eigenvector():
@@ -297,9 +299,9 @@ def test_there_is_no_certificate_against_a_kernel(K):
 
 def test_search_without_success_has_tried_sets_of_every_size():
     search = validity.find_counterexample(kernels.Linear())
-    each = DRAWN + validity.MOVES
-    assert search.sets_tried == each * len(validity.SIZES)
-    assert search.points_tried == each * sum(validity.SIZES)
+    each = DRAWN + _worst_set.MOVES
+    assert search.sets_tried == each * len(_worst_set.SIZES)
+    assert search.points_tried == each * sum(_worst_set.SIZES)
 
 
 @given(shapes)

@@ -1,24 +1,31 @@
 """What the mutation runs have found: ``report.json`` beside this file.
 
-Each run enters the modules that it mutated; the rest stays.  Survivors that
-no test can kill, because they compute the same, are explained in
-``equivalent.yml``.  When an explanation was added, ``python -m
-mutation.report`` in ``tests`` counts anew; with the name of another branch's
-report it takes over from there what is newer or better.
+One line for each function, and one for the constants of each module: a digest
+of what was mutated, the number of mutants, how many live and are explained in
+``equivalent.yml``, and the names of those that live and are not.  When an
+explanation was added, ``python -m mutation.report`` in ``tests`` counts anew.
 """
 
 import json
-import sys
-import zlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
-from .mutants import LIBRARY, mutants
+from .mutants import Library
 
 REPORT = Path(__file__).with_name("report.json")
 EXPLAINED = Path(__file__).with_name("equivalent.yml")
+
+
+class Entry(NamedTuple):
+    """What was found for one function; only names in ``lives`` are to do."""
+
+    digest: str
+    mutants: int
+    explained: int
+    lives: tuple[str, ...]
 
 
 def explained():
@@ -26,134 +33,101 @@ def explained():
     return yaml.safe_load(EXPLAINED.read_text("utf-8")) or {}
 
 
-def read():
-    return json.loads(REPORT.read_text("utf-8")) if REPORT.exists() else {}
-
-
-def survivors():
-    """The names of all mutants that lived when they were last tried."""
-    modules = read().get("modules", {}).values()
-    return {name for entry in modules for name in entry["survivors"]}
-
-
-def worth_trying(made):
-    """Of changed modules all mutants, of the others those that lived."""
-    modules = read().get("modules", {})
-    same = {
-        module
-        for module, digest in digests(made).items()
-        if module in modules and modules[module].get("digest") == digest
-    }
-    known = survivors()
-    return [m for m in made if m.module not in same or m.name in known]
-
-
-def digests(made):
-    """For each module a number that changes when its mutants do."""
-    names = defaultdict(list)
-    for mutant in made:
-        names[mutant.module].append(mutant.name)
+def read(path=REPORT):
+    """The entries by module and function, explanations taken into account."""
+    text = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return {
-        module: f"{zlib.crc32(repr(sorted(of)).encode()):08x}"
-        for module, of in names.items()
+        (module, function): found(digest, mutants, lives, known)
+        for module, entries in text.items()
+        for function, (digest, mutants, known, *lives) in entries.items()
     }
 
 
-def entries(made, survivors):
-    """For each module, its number of mutants and the survivors' names."""
-    count = Counter(mutant.module for mutant in made)
-    return {
-        module: {
-            "digest": digest,
-            "mutants": count[module],
-            "survivors": sorted(
-                m.name for m in survivors if m.module == module
-            ),
-        }
-        for module, digest in digests(made).items()
-    }
-
-
-def counted(entry):
-    """An entry with what follows from its survivors."""
+def found(digest, mutants, lives, known=0):
     reasons = explained()
-    survivors = entry["survivors"]
-    equivalent = sum(name in reasons for name in survivors)
-    return {
-        "digest": entry.get("digest", ""),
-        "mutants": entry["mutants"],
-        "killed": entry["mutants"] - len(survivors),
-        "equivalent": equivalent,
-        "unexplained": len(survivors) - equivalent,
-        "survivors": survivors,
+    lives = set(lives)
+    left = tuple(sorted(lives - reasons.keys()))
+    return Entry(digest, mutants, known + len(lives) - len(left), left)
+
+
+def write(entries, path=REPORT):
+    """One line per entry, so that a change is one line of a diff."""
+    modules = defaultdict(list)
+    for (module, function), entry in sorted(entries.items()):
+        line = json.dumps([*entry[:3], *entry.lives], ensure_ascii=False)
+        modules[module].append(f"  {json.dumps(function)}: {line}")
+    blocks = (
+        f" {json.dumps(module)}: {{\n" + ",\n".join(lines) + "\n }"
+        for module, lines in modules.items()
+    )
+    path.write_text("{\n" + ",\n".join(blocks) + "\n}\n", "utf-8")
+
+
+def reasons_by_entry(made):
+    """How many mutants of each function are explained."""
+    names = defaultdict(set)
+    for mutant in made:
+        if mutant.name in explained():
+            names[mutant.entry].add(mutant.name)
+    return {entry: len(of) for entry, of in names.items()}
+
+
+def worth_trying(made, digests, recorded):
+    """All of what is new or changed; else what lived and is unexplained."""
+    known = reasons_by_entry(made)
+    same = {
+        entry
+        for entry, old in recorded.items()
+        if old.digest == digests.get(entry)
+        and old.explained == known.get(entry, 0)
     }
+    return [
+        m
+        for m in made
+        if m.entry not in same or m.name in recorded[m.entry].lives
+    ]
 
 
-def total(modules):
-    names = ["mutants", "killed", "equivalent", "unexplained"]
-    return {n: sum(entry[n] for entry in modules.values()) for n in names}
+def updated(recorded, made, digests, tried, lives):
+    """The entries after a run: of functions that are gone, none."""
+    entries = {e: old for e, old in recorded.items() if e in digests}
+    by_entry = defaultdict(list)
+    for mutant in made:
+        by_entry[mutant.entry].append(mutant)
+    tried, lives = set(tried), set(lives)
+    for entry in digests:
+        of = by_entry[entry]
+        alive = {m.name for m in of if m in lives}
+        if all(m in tried for m in of):
+            entries[entry] = found(digests[entry], len(of), alive)
+        elif any(m in tried for m in of):
+            old = entries[entry]
+            entries[entry] = found(*old[:2], alive, old.explained)
+    return entries
 
 
-def kill_rate(counts):
+def counts(entries):
+    """Of a module, or of all: mutants, those explained, those that live."""
+    columns = [[e.mutants, e.explained, len(e.lives)] for e in entries]
+    return [sum(column) for column in zip(*columns, strict=True)]
+
+
+def kill_rate(entries):
     """Of the mutants that compute something else, how many are killed."""
-    return counts["killed"] / (counts["mutants"] - counts["equivalent"])
+    mutants, explained, lives = counts(entries)
+    return 1 - lives / max(mutants - explained, 1)
 
 
-def summary(counts):
+def summary(entries):
+    mutants, explained, lives = counts(entries)
     return (
-        "mutants: {mutants}, killed {killed}, equivalent {equivalent}, "
-        "unexplained {unexplained}; kill rate ".format(**counts)
-        + f"{kill_rate(counts):.1%}"
+        f"mutants: {mutants}, killed {mutants - explained - lives}, "
+        f"equivalent {explained}, unexplained {lives}; "
+        f"kill rate {kill_rate(entries):.1%}"
     )
 
 
-def show(found, lines):
-    """Print what is left to do for the modules of one run."""
-    found = {module: counted(entry) for module, entry in found.items()}
-    reasons = explained()
-    alive = {name for entry in found.values() for name in entry["survivors"]}
-    print()
-    for module, entry in found.items():
-        print(f"{module}: {summary(entry)}")
-    for name in sorted(alive - set(reasons), key=lines.get):
-        print(f"line {lines[name]}: {name}")
-    for name in reasons:
-        if name in lines and name not in alive:
-            print(f"explained, but killed: {name}")
-    print(summary(total(found)))
-
-
-def update(found):
-    """Enter the modules of one run, and count all of them anew."""
-    modules = read().get("modules", {}) | found
-    modules = {name: counted(modules[name]) for name in sorted(modules)}
-    text = {"total": total(modules), "modules": modules}
-    text = json.dumps(text, indent=1, ensure_ascii=False)
-    REPORT.write_text(text + "\n", "utf-8")
-
-
-def better(modules):
-    """Of another report, the modules that are better than in this one."""
-    made = [m for path in LIBRARY.glob("*.py") for m in mutants(path)]
-    current = digests(made)
-    mine = read().get("modules", {})
-
-    def badness(module, entry):
-        return entry.get("digest") != current.get(module), len(
-            entry["survivors"]
-        )
-
-    return {
-        module: entry
-        for module, entry in modules.items()
-        if module not in mine
-        or badness(module, entry) < badness(module, mine[module])
-    }
-
-
 if __name__ == "__main__":
-    update({})
-    for path in sys.argv[1:]:
-        other = json.loads(Path(path).read_text("utf-8"))
-        update(better(other["modules"]))
-    print(summary(read()["total"]))
+    write(read())
+    print(summary(read().values()))
+    print("read while loading, not mutated:", *Library().not_mutated())

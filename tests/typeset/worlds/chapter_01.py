@@ -165,19 +165,14 @@ def _(rng):
     sigma = rng.uniform(0.5, 1.0)
     h = rng.standard_normal(p.N)
     targets = h + sigma * rng.standard_normal((DRAWS, p.N))
-    fit = np.array(
-        [ridge.fit_primal(p.Phi, e, p.lam) for e in np.eye(p.N)]
-    )
+    fit = np.array([ridge.fit_primal(p.Phi, e, p.lam) for e in np.eye(p.N)])
     return bound | {
         r"\sigma": sigma,
         r"\mathbf h": h,
         "h": lambda x: 3.0,
         "y": lambda x: Sample(targets @ fit @ p.phi(x)),
         r"\mathbf s": lambda x: np.array(
-            [
-                ridge.fit_primal(p.Phi, e, p.lam) @ p.phi(x)
-                for e in np.eye(p.N)
-            ]
+            [ridge.fit_primal(p.Phi, e, p.lam) @ p.phi(x) for e in np.eye(p.N)]
         ),
     }
 

@@ -91,9 +91,9 @@ def _(rng):
     def weights(x):
         return np.array(
             [
-                ridge.predict(
-                    ridge.fit_dual(p.K, unit, p.lam), p.k(p.X, [x])
-                )[0]
+                ridge.predict(ridge.fit_dual(p.K, unit, p.lam), p.k(p.X, [x]))[
+                    0
+                ]
                 for unit in np.eye(p.N)
             ]
         )

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 from typeset.worlds import Each, From, world
 
-from kernelbook import kernels, objects
+from kernelbook import kernels
 
 
 def two_inputs(rng, D=3):
@@ -197,7 +197,7 @@ def _(rng):
             for size in range(len(things) + 1)
             for T in combinations(things, size)
         ),
-        "k": on_one_pair(kernels.exp(objects.SetIntersection())),
+        "k": on_one_pair(kernels.exp(kernels.SetIntersection())),
     }
 
 
@@ -212,7 +212,7 @@ def _(rng):
         "c_": lambda u: (
             lambda s: sum(s.startswith(u, i) for i in range(len(s)))
         ),
-        "k": on_one_pair(objects.Spectrum(length=2)),
+        "k": on_one_pair(kernels.Spectrum(length=2)),
     }
 
 
@@ -231,8 +231,8 @@ def spelled(graph, rounds):
 def _(rng):
     """Two small branched molecules."""
     h = 2
-    one = objects.Graph("CCOCC", [(0, 1), (1, 2), (1, 3), (3, 4)])
-    two = objects.Graph("CCCOCC", [(0, 1), (1, 2), (2, 3), (2, 4), (4, 5)])
+    one = kernels.Graph("CCOCC", [(0, 1), (1, 2), (1, 3), (3, 4)])
+    two = kernels.Graph("CCCOCC", [(0, 1), (1, 2), (2, 3), (2, 4), (4, 5)])
     words = {
         w for G in (one, two) for i in range(h + 1) for w in spelled(G, i)
     }
@@ -242,5 +242,5 @@ def _(rng):
         "G'": two,
         r"\ell": Each(sorted(words)),
         "c_": lambda i, label: lambda G: spelled(G, i).count(label),
-        "k": on_one_pair(objects.WeisfeilerLehman(h)),
+        "k": on_one_pair(kernels.WeisfeilerLehman(h)),
     }

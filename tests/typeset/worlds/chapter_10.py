@@ -5,7 +5,7 @@ from scipy.special import erf
 from scipy.stats import norm
 from typeset.worlds import Of, Sample, world
 
-from kernelbook import networks
+from kernelbook import kernels, mean_field, networks
 
 DRAWS = 20_000
 
