@@ -38,6 +38,7 @@ TO_MIDDLE = 0.2  # x starts this part of the way to the middle of the box
 SPREAD = 0.2  # multipliers start this far from 0, in mean sizes of Qx - q + y
 STOP_SHORT = 0.995  # of the way to the nearest bound: never quite there
 MOST_ROUNDS = 60  # a speed setting: twenty are usual, rounding ends the rest
+CANCELS = 1e10  # GᵀD⁻¹G this large: a step of refinement for lost digits
 NARROW = 3  # G may have a third as many columns as rows,
 ALWAYS_NARROW = 200  # or this many
 
@@ -71,9 +72,18 @@ class LowRank(NamedTuple):
         """(GGᵀ + D)⁻¹ = D⁻¹ - D⁻¹G(I + GᵀD⁻¹G)⁻¹GᵀD⁻¹."""
         H = self.G / np.sqrt(d)[:, None]
         A = H.T @ H
+        largest = A.diagonal().max()
         A.flat[:: len(A) + 1] += 1.0
         solve = cholesky(A)
-        return lambda b: (b - self.G @ solve((b / d) @ self.G)) / d
+
+        def once(b: FloatArray) -> FloatArray:
+            return (b - self.G @ solve((b / d) @ self.G)) / d
+
+        def refined(b: FloatArray) -> FloatArray:
+            x = once(b)
+            return x + once(b - self.times(x) - d * x)
+
+        return refined if largest > CANCELS else once
 
 
 Matrix = Dense | LowRank
@@ -141,7 +151,7 @@ def duality_gap(box: Box, s: State) -> float:
 
 def touches(box: Box, s: State) -> bool:
     """Whether rounding has put an x on its bound, where the method ends."""
-    return min((s.x - box.low).min(), (box.high - s.x).min()) <= 0
+    return bool(min((s.x - box.low).min(), (box.high - s.x).min()) <= 0)
 
 
 def mehrotra_step(Q: Matrix, q: FloatArray, box: Box, s: State) -> State:
@@ -219,7 +229,7 @@ def pivoted_cholesky(K: FloatArray, largest: float) -> FloatArray | None:
     for r, g in enumerate(columns):
         i = int(rest.argmax())
         if rest[i] <= largest:
-            return columns[:r].T
+            return columns[:r].T if r else None
         np.subtract(K[i], columns[:r, i] @ columns[:r], out=g)
         g /= np.sqrt(rest[i])
         rest -= g * g

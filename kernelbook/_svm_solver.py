@@ -60,16 +60,27 @@ from kernelbook._checks import FloatArray
 BoolArray = NDArray[np.bool_]
 
 EPS = float(np.finfo(float).eps)
+
+# What is judged, and how strictly.
 PROBE = 256  # a block of K this large is tested for definiteness up front
 ROUNDING = 10.0  # rounding explains eigenvalues down to -this · eps · trace
+BEYOND = 1e3  # an entry this many roundings off makes the solver look at K
 FAR = 10.0  # examples this far off, in mean squared distances: move the origin
+SURE = 1e-10  # Newton's method mends only what is wrong by more than this
+
+# How long each stage tries.
 FEW, ROUNDS = 5, 40  # rounds before and after low-rank interior point
 NEWTON_TRIES = 12  # free sets that one call of Newton's method may try
 DROPS = 25  # bounds met in one descent: each costs a factorisation
-SURE = 1e-10  # Newton's method mends only what is wrong by more than this
-LOW_RANK = 1e-6  # error of an output, in units of √N, that GGᵀ may cause
+SWEEPS = 50  # of a projection: each but the last puts a v on its bound
 EXTRA = 100  # violators given to the first interior-point solve
+ON_ALL = 8  # their number doubles up to this many times N: last, all v thrice
+
+# How exact an interior-point solve is, before Newton's method.
+LOW_RANK = 1e-6  # error of an output, in units of √N, that GGᵀ may cause
+NOISE = 10.0  # and what G need not explain, in roundings of an entry of K
 LOW_RANK_GOAL, SUBSET_GOAL = 1e-9, 1e-12  # duality gaps, relative to the dual
+SPARSE = 4  # Kv is taken from rows if at most 1 in 4 is needed: for speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +105,22 @@ class Problem:
         """Mean of the diagonal of K, the phantom apart; 1 if that is 0."""
         return float(self.K.diagonal()[: len(self.given)].mean()) or 1.0
 
+    @property
+    def stride(self) -> float:
+        """Length of a gradient step in v, a Newton step if K = scale · I."""
+        return 1 / self.scale
+
+    @property
+    def long_stride(self) -> float:
+        """The same for points of an interior-point method.
+
+        Those that belong on a bound are off it, by μ / |e_n - b|.
+        """
+        return max(self.C, self.stride)
+
     @cached_property
     def flat(self) -> float:
-        """Curvature of a pair that is nothing but rounding."""
+        """Rounding error of an entry of K, or of the curvature of a pair."""
         return self.eps * (float(self.given.diagonal().max()) or 1.0)
 
     @property
@@ -122,29 +146,30 @@ def problem(
     K: FloatArray, t: FloatArray, C: float, bias: bool, eps: float = EPS
 ) -> Problem:
     """The problem in v, with phantom and moved origin if they are needed."""
-    probe(K, eps)
+    block = evenly_spaced(K)
+    origin = midst(K, block)
+    probe(K, block, eps)
     low, high = np.minimum(0.0, C * t), np.maximum(0.0, C * t)
     given = K
     if not bias:
         never = 2 * C * len(t)  # Σ|v| is at most half of this
         K, t = np.pad(K, (0, 1)), np.append(t, 0.0)
         low, high = np.append(low, -never), np.append(high, never)
-    origin = midst(given)
     if origin is not None:
         K = seen_from(K, origin)
     return Problem(K, t, low, high, C, bias, given, eps, origin)
 
 
-def midst(K: FloatArray) -> int | None:
+def midst(K: FloatArray, block: FloatArray) -> int | None:
     """The example nearest to the mean of all, if all are far from 0.
 
     Squared distances from the mean are K_nn - 2 mean_m K_nm, up to a number.
+    Whether they are small is judged by a block of K.
     """
-    means, diagonal = K.mean(axis=0), K.diagonal()
-    spread = float(diagonal.mean() - means.mean())
-    if float(diagonal.mean()) <= FAR * spread:
+    size = float(block.diagonal().mean())
+    if size <= FAR * (size - float(block.mean())):
         return None
-    return int((diagonal - 2 * means).argmin())
+    return int((K.diagonal() - 2 * K.mean(axis=0)).argmin())
 
 
 def seen_from(K: FloatArray, r: int) -> FloatArray:
@@ -154,7 +179,8 @@ def seen_from(K: FloatArray, r: int) -> FloatArray:
     """
     moved = K - K[r]
     moved -= moved[:, [r]]
-    return (moved + moved.T) / 2
+    symmetric: FloatArray = (moved + moved.T) / 2
+    return symmetric
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,9 +205,7 @@ class Point:
         return self.gap / primal if self.dual >= 0 < primal else 1.0
 
 
-def point_at(
-    p: Problem, v: FloatArray, e: FloatArray | None = None
-) -> Point:
+def point_at(p: Problem, v: FloatArray, e: FloatArray | None = None) -> Point:
     """The point v; its e is computed if it is not known."""
     if e is None:
         e = p.t - times(p.K, v)
@@ -193,10 +217,26 @@ def point_at(
 
 def recomputed(p: Problem, point: Point) -> Point:
     """The same point without what many small steps have left of rounding."""
-    v = point.v.copy()
+    return point_at(p, balanced(p, point.v))
+
+
+def balanced(p: Problem, v: FloatArray) -> FloatArray:
+    """v with Σv = 0 as nearly as floating-point numbers allow.
+
+    The smallest v inside the box takes up the rest, because it has the finest
+    digits; what is then left of it is the phantom's.
+    """
+    examples = len(p.given)
+    v = v.copy()
+    inside = np.flatnonzero((v > p.low) & (v < p.high))
+    inside = inside[inside < examples]
+    if len(inside):
+        n = inside[np.abs(v[inside]).argmin()]
+        rest = v[n] - math.fsum(v.tolist())
+        v[n] = min(max(rest, p.low[n]), p.high[n])
     if not p.bias:
-        v[-1] = -math.fsum(v[:-1])
-    return point_at(p, v)
+        v[-1] = -math.fsum(v[:-1].tolist())
+    return v
 
 
 def outward(p: Problem, point: Point) -> Point:
@@ -216,12 +256,19 @@ def outward(p: Problem, point: Point) -> Point:
     return recomputed(p, replace(point, v=longer * point.v))
 
 
+def higher(one: Point, other: Point) -> Point:
+    """The one with the higher dual."""
+    return max(one, other, key=lambda point: point.dual)
+
+
 def better(one: Point, other: Point) -> Point:
     """The one with the smaller relative gap."""
     return min(one, other, key=lambda point: point.relative_gap)
 
 
-def moved_to(p: Problem, v: FloatArray, e: FloatArray, to: FloatArray) -> Point:
+def moved_to(
+    p: Problem, v: FloatArray, e: FloatArray, to: FloatArray
+) -> Point:
     """The point ``to``, from v and its e: few v change, few rows are read."""
     return point_at(p, to, e - times(p.K, to - v))
 
@@ -229,7 +276,7 @@ def moved_to(p: Problem, v: FloatArray, e: FloatArray, to: FloatArray) -> Point:
 def times(K: FloatArray, v: FloatArray) -> FloatArray:
     """Kv, from the rows where v is not zero if they are few."""
     rows = np.flatnonzero(v)
-    if 4 * len(rows) > len(v):
+    if SPARSE * len(rows) > len(v):
         return K @ v
     return v[rows] @ K[rows]
 
@@ -351,7 +398,7 @@ def sketch(p: Problem, point: Point, search: Search) -> Point:
 
 def few_rounds(p: Problem, point: Point, search: Search) -> Point:
     """Stage 2: if at most a quarter of all v seem free."""
-    free, _ = guess(p, point)
+    free, _ = guess(p, point, p.stride)
     few = free.sum() <= p.quarter
     return rounds(p, point, search, FEW) if few else point
 
@@ -360,7 +407,7 @@ def low_rank(p: Problem, point: Point, search: Search) -> Point:
     """Stage 3: interior point with K = GGᵀ, then exact zeros."""
     inner = low_rank_step(p, point, search.watch)
     search.note(inner)
-    return finished(p, inner, search)
+    return higher(point, finished(p, inner, search))
 
 
 def many_rounds(p: Problem, point: Point, search: Search) -> Point:
@@ -371,7 +418,7 @@ def many_rounds(p: Problem, point: Point, search: Search) -> Point:
 def growing_subsets(p: Problem, point: Point, search: Search) -> Point:
     """Stage 5: interior point on ever more examples, the last times on all."""
     extra = EXTRA
-    while extra < 8 * max(len(p.t), EXTRA):
+    while extra < ON_ALL * max(len(p.t), EXTRA):
         point = subset_step(p, point, extra, search.watch)
         finished(p, point, search)
         search.propose(point)
@@ -393,8 +440,8 @@ STAGES: tuple[Callable[[Problem, Point, Search], Point], ...] = (
 
 def finished(p: Problem, inner: Point, search: Search) -> Point:
     """A point inside the box, with exact zeros: by Newton, or by clamping."""
-    exact = newton(p, inner, search.watch)
-    point = clamp(p, inner) if exact is None else exact
+    exact = newton(p, inner, p.long_stride, search.watch)
+    point = clamp(p, inner, p.long_stride) if exact is None else exact
     search.propose(point)
     return point
 
@@ -402,9 +449,9 @@ def finished(p: Problem, inner: Point, search: Search) -> Point:
 def rounds(p: Problem, point: Point, search: Search, most: int) -> Point:
     """Newton, and while that fails, free-set descent and pair steps."""
     for _ in range(most):
-        exact = newton(p, point, search.watch)
+        exact = newton(p, point, p.stride, search.watch)
         if exact is None and point.relative_gap <= search.tolerance:
-            exact = point_at(p, project(p, point.v))  # without old rounding
+            exact = point
         if exact is not None:
             search.propose(exact)
             if search.done:
@@ -453,7 +500,7 @@ class PairSteps:
         slope, curvature = float(self.slope[j]), 2 * float(self.curvature[j])
         if slope <= 0:
             return False
-        if curvature < -1e3 * self.p.flat:
+        if curvature < -BEYOND * self.p.flat:
             refuse_indefinite(self.p.given, self.p.eps)
         self.move(i, j, slope / max(curvature, self.p.flat))
         return True
@@ -504,20 +551,23 @@ def subspace_steps(p: Problem, point: Point, watch: Watch) -> Point:
         if solve is None:
             break
         step = solve(e[free], 0.0)
-        goal = np.where(step > 0, p.high[F[free]], p.low[F[free]])
-        room = (goal - v[free]) / np.where(step == 0, EPS, step)
-        a = min(1.0, float(np.abs(room).min()))
-        v[free] += a * step
-        e -= (a * step) @ block[free]
-        met = np.abs(room) <= a
-        v[free[met]] = goal[met]
-        free = free[~met]
-        if a == 1.0:
+        bound = np.where(step > 0, p.high[F[free]], p.low[F[free]])
+        step, met = within(bound - v[free], step)
+        v[free] = np.where(met, bound, v[free] + step)
+        e -= step @ block[free]
+        if not met.any():
             break
-    change = v - point.v[F]
+        free = free[~met]
     new = point.v.copy()
     new[F] = v
-    return point_at(p, new, point.e - change @ rows)
+    return point_at(p, new, point.e - (v - point.v[F]) @ rows)
+
+
+def within(room: FloatArray, step: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """As much of the step as there is room for; who has none left."""
+    parts = np.abs(room / np.where(step == 0, EPS, step))
+    a = float(parts.min())
+    return min(1.0, a) * step, parts <= min(1.0, a)
 
 
 class Guess(NamedTuple):
@@ -527,20 +577,22 @@ class Guess(NamedTuple):
     at_high: BoolArray
 
 
-def guess(p: Problem, point: Point) -> Guess:
+def guess(p: Problem, point: Point, stride: float) -> Guess:
     """Where one gradient step would end: inside, or at which bound."""
-    aim = point.v + (point.e - point.b) / p.scale
+    aim = point.v + stride * (point.e - point.b)
     return Guess((aim > p.low) & (aim < p.high), aim >= p.high)
 
 
-def newton(p: Problem, point: Point, watch: Watch) -> Point | None:
+def newton(
+    p: Problem, point: Point, stride: float, watch: Watch
+) -> Point | None:
     """Guess which v are at a bound, solve for the others, mend the guess.
 
     A v that leaves its box is put on the bound it crossed, and one at a bound
     whose e - b has the wrong sign is freed.  No change: optimal.  If the
     number of changes does not halve each time, it gives up: None.
     """
-    now = guess(p, point)
+    now = guess(p, point, stride)
     changes = int(now.free.sum())
     for _ in range(NEWTON_TRIES):
         watch.spend(1)
@@ -558,9 +610,7 @@ def newton(p: Problem, point: Point, watch: Watch) -> Point | None:
     return None
 
 
-def mended(
-    p: Problem, now: Guess, v: FloatArray, excess: FloatArray
-) -> Guess:
+def mended(p: Problem, now: Guess, v: FloatArray, excess: FloatArray) -> Guess:
     """The guess after v and e - b have shown what was wrong with it."""
     fuzz, blur = SURE * np.abs(v).max(), SURE * np.abs(excess).max()
     below, above = v < p.low - fuzz, v > p.high + fuzz
@@ -616,9 +666,9 @@ def free_solver(
     return step
 
 
-def clamp(p: Problem, point: Point) -> Point:
+def clamp(p: Problem, point: Point, stride: float) -> Point:
     """Put those v on their bounds that seem to belong there."""
-    free, at_high = guess(p, point)
+    free, at_high = guess(p, point, stride)
     v = np.where(free, point.v, np.where(at_high, p.high, p.low))
     return point_at(p, project(p, v))
 
@@ -626,7 +676,7 @@ def clamp(p: Problem, point: Point) -> Point:
 def project(p: Problem, v: FloatArray) -> FloatArray:
     """Back into the box, with Σv = 0 restored on those inside it."""
     v = v.clip(p.low, p.high)
-    for _ in range(50):
+    for _ in range(SWEEPS):
         total = float(v.sum())
         inside = (v > p.low) & (v < p.high)
         if abs(total) <= EPS * np.abs(v).sum() or not inside.any():
@@ -643,26 +693,29 @@ def low_rank_step(p: Problem, point: Point, watch: Watch) -> Point:
     """Optimise all v with K replaced by GGᵀ, if a narrow G will do.
 
     An error of δ in K moves an output by at most δ Σ|v|.  The diagonal
-    bounds that error because it bounds every entry of a Gram matrix.
+    bounds that error because it bounds every entry of a Gram matrix.  No v of
+    the solution exceeds twice the primal of any point: Σ_n α_n is the dual
+    plus ½‖w‖², and neither exceeds the lowest primal.
     """
-    if max(p.K.max(), -p.K.min()) > (1 + 1e-9) * p.K.diagonal().max():
+    if max(p.K.max(), -p.K.min()) > p.K.diagonal().max() + BEYOND * p.flat:
         refuse_indefinite(p.given, p.eps)
-    reach = min(p.C, 2 * (point.dual + point.gap))
-    largest = LOW_RANK / max(reach, 1 / p.scale)
-    largest = max(largest, 10*p.flat)
-    G = _interior_point.pivoted_cholesky(p.K, largest)
+    reach = 2 * (point.dual + point.gap)
+    error = LOW_RANK / max(min(p.C, reach), p.stride)
+    G = _interior_point.pivoted_cholesky(p.K, max(error, NOISE * p.flat))
     if G is None:
         return point
-    Q = _interior_point.LowRank(G)
-    box = _interior_point.Box(p.low.clip(-reach,None), p.high.clip(None,reach), total=0.0)
-    goal = LOW_RANK_GOAL * point.dual
-    x = _interior_point.minimise(Q, p.t, box, point.v.clip(-reach,reach), goal, watch.spend)
+    x = _interior_point.minimise(
+        _interior_point.LowRank(G),
+        p.t,
+        _interior_point.Box(p.low.clip(-reach), p.high.clip(None, reach), 0.0),
+        point.v.clip(-reach, reach),
+        LOW_RANK_GOAL * point.dual,
+        watch.spend,
+    )
     return point if x is None else point_at(p, project(p, x))
 
 
-def subset_step(
-    p: Problem, point: Point, extra: int, watch: Watch
-) -> Point:
+def subset_step(p: Problem, point: Point, extra: int, watch: Watch) -> Point:
     """Optimise the free v and the worst violators, the others held."""
     v, e = point.v, point.e
     free = (v > p.low) & (v < p.high)
@@ -692,12 +745,18 @@ def subset_step(
 # ------------------------------------------------------------ definiteness
 
 
-def probe(K: FloatArray, eps: float = EPS) -> None:
-    """Try Cholesky on a block: all of K, or 256 evenly spaced examples."""
-    N = len(K)
-    rows = np.linspace(0, N - 1, min(N, PROBE)).astype(int)
-    block = K[np.ix_(rows, rows)]
-    block.flat[:: len(rows) + 1] += ROUNDING * eps * np.trace(K)
+def evenly_spaced(K: FloatArray) -> FloatArray:
+    """A block of K: all of it, or 256 examples from the first to the last."""
+    if len(K) <= PROBE:
+        return K.copy()
+    rows = np.linspace(0, len(K) - 1, PROBE).astype(int)
+    block: FloatArray = K[np.ix_(rows, rows)]
+    return block
+
+
+def probe(K: FloatArray, block: FloatArray, eps: float = EPS) -> None:
+    """Try Cholesky on a block of K, in place; look closer where it fails."""
+    block.flat[:: len(block) + 1] += ROUNDING * eps * np.trace(K)
     try:
         _interior_point.cholesky(block)
     except LinAlgError:

@@ -239,6 +239,47 @@ def bias_interval(e: ArrayLike, t: ArrayLike) -> tuple[float, float]:
     return float(ordered[N_plus - 1]), float(ordered[N_plus])
 
 
+def pair_step(
+    alpha: ArrayLike, K: ArrayLike, t: ArrayLike, C: float
+) -> FloatArray:
+    """One step of sequential minimal optimisation: the best pair moves.
+
+    With v = α∘t and e = t - Kv, v_i rises and v_j falls by
+    (e_i - e_j) / (K_ii + K_jj - 2K_ij), or as far as the box allows.
+    i has the largest e among those that can rise; with it, j promises the
+    largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).
+
+    Parameters
+    ----------
+    alpha : (N,) multipliers, 0 <= α_n <= C
+    K : (N, N) Gram matrix, positive semi-definite
+    t : (N,) labels, -1 or +1
+    C : > 0
+
+    Returns
+    -------
+    alpha : (N,) with a dual that is no lower
+
+    Examples
+    --------
+    >>> pair_step([0.0, 0.0], [[1, -1], [-1, 1]], [1, -1], C=10.0)
+    array([0.5, 0.5])
+    """
+    K, C = _checks.gram(K), _checks.positive(C, "C")
+    t = _checks.signs(t, "t", len(K))
+    v = t * _checks.vector(alpha, "alpha", len(K))
+    e, diagonal = t - K @ v, K.diagonal()
+    low, high = np.minimum(0.0, C * t), np.maximum(0.0, C * t)
+    i = int(np.where(v < high, e, -np.inf).argmax())
+    slope = np.where(v > low, np.maximum(e[i] - e, 0.0), 0.0)
+    flat = np.finfo(float).eps * (diagonal.max() or 1.0)
+    curvature = np.maximum(K[i, i] + diagonal - 2 * K[i], flat)
+    j = int((slope**2 / curvature).argmax())
+    step = min(slope[j] / curvature[j], high[i] - v[i], v[j] - low[j])
+    v[i], v[j] = v[i] + step, v[j] - step
+    return t * np.clip(v, low, high) + 0.0  # no -0.0
+
+
 def output(svm: SVM, k: ArrayLike) -> FloatArray:
     """Output at new inputs; its sign is the predicted class.
 

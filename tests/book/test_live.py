@@ -358,10 +358,10 @@ def svm_moons(live):
     X, t = toydata.two_moons(120, noise=0.25, rng=1)
     live.move("C = 10, γ = 0.2")
     k = kernels.Gaussian(0.2)
-    machine = svm.svm_dual(k(X), t, C=10.0)
+    machine = svm.fit_dual(k(X), t, C=10.0)
 
     def y(Z):
-        return svm.decision_function(machine, k(X, Z))
+        return svm.output(machine, k(X, Z))
 
     for number, level in enumerate([-1, 0, 1]):
         drawn = live.to_data("boundary", live.path("boundary", number))

@@ -95,7 +95,7 @@ def test_scikit_learn_skips_nothing_with_its_array_interface():
         "from sklearn.utils.estimator_checks import check_estimator\n"
         "for name in estimators.__all__:\n"
         "    model = getattr(estimators, name)()\n"
-        "    said = check_estimator(model, on_skip='raise', on_fail='raise')\n"
+        "    said = check_estimator(model, on_skip=None)\n"
         "    names = [one['check_name'] for one in said]\n"
         "    assert 'check_array_api_input' in names, names\n"
         "    assert {one['status'] for one in said} == {'passed'}\n"

@@ -141,7 +141,7 @@ def test_plane_is_that_of_slsqp_and_of_the_soft_margin_with_large_c():
         options={"ftol": 1e-14},
     ).x
     assert_allclose(np.append(found.w, found.b), w_b, rtol=1e-5, atol=1e-7)
-    soft = svm.svm_dual(X @ X.T, t, C=10 * found.alpha.max())
+    soft = svm.fit_dual(X @ X.T, t, C=10 * found.alpha.max())
     assert_allclose(soft.alpha, found.alpha, rtol=1e-5, atol=1e-7)
     assert_allclose(soft.b, found.b, rtol=1e-5)
 

@@ -23,7 +23,7 @@ def data(seed):
     X = rng.standard_normal((N, D)) + np.outer(t, [1.1, -0.8, 0.9]) + 0.5
     if not margin.separable(X, t):
         return data(seed + 1)
-    machine = svm.svm_dual(X @ X.T, t, C=1e6)
+    machine = svm.fit_dual(X @ X.T, t, C=1e6)
     return SimpleNamespace(
         X=X,
         t=t,

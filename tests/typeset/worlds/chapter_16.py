@@ -22,7 +22,7 @@ def data(seed):
     t = np.array([1.0, -1, -1, 1, 1, -1, 1, -1, 1])
     X = rng.standard_normal((N, D)) + 0.8 * np.outer(t, [0.9, -0.5])
     K, C = kernels.Polynomial(degree=2, c=1.0)(X), rng.uniform(0.3, 0.8)
-    machine = svm.svm_dual(K, t, C)
+    machine = svm.fit_dual(K, t, C)
     kinds = len(machine.free), len(machine.bounded), N - len(machine.support)
     if min(kinds) == 0 or min(machine.alpha[[0, -1]]) < C:
         return data(seed + 1)
@@ -265,7 +265,7 @@ def _(rng):
 def _(rng):
     """The primal value is reached from below, and never passed."""
     p, bound = problem(rng)
-    machine = svm.svm_dual(p.K, p.t, p.C, bias=False)
+    machine = svm.fit_dual(p.K, p.t, p.C, bias=False)
     best = machine.alpha
     found = [best, *(best * rng.uniform(0.5, 1.0, (4, N)))]
     found += [best + step for step in 0.2 * np.eye(N)]
