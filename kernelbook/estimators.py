@@ -39,6 +39,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 
 from kernelbook import (
+    _checks,
     _expansion,
     _linalg,
     gp,
@@ -182,9 +183,8 @@ class _KernelClassifier(ClassifierMixin, _KernelEstimator):
         self.classes_ = self._coding.names
         return X, self._coding.classes(y)
 
-    def predict(self, X: Any) -> Any:
-        """The (N*,) labels of new inputs."""
-        scores = self.decision_function(X)
+    def _labels(self, scores: FloatArray) -> Any:
+        """The labels that scores stand for: by argmax, or by one sign."""
         if scores.ndim > 1:
             return self._coding.from_classes(classify(scores))
         return self._coding.from_signs(sign_rule(scores))
@@ -491,6 +491,10 @@ class SVC(_KernelClassifier):
         v = multiclass.votes(F, self._coding.K)
         return np.asarray(v + s / (3 * (1 + np.abs(s))))
 
+    def predict(self, X: Any) -> Any:
+        """The (N*,) labels of new inputs."""
+        return self._labels(self.decision_function(X))
+
     def _machine(self, X: Any, t: FloatArray) -> svm.KernelMachine:
         k = self.kernel_
         found = svm.fit_dual(
@@ -603,6 +607,10 @@ class KernelLogisticRegression(_KernelClassifier):
         y = [kernel_logistic.output(a, k) for a in self.dual_coef_]
         return y[0] if self._coding.K == 2 else np.column_stack(y)
 
+    def predict(self, X: Any) -> Any:
+        """The (N*,) labels of new inputs."""
+        return self._labels(self.decision_function(X))
+
     def predict_proba(self, X: Any) -> FloatArray:
         """(N*, K) probabilities of the classes; rows add up to one."""
         Z = self._new_inputs(X)
@@ -648,5 +656,5 @@ def _rows(X: Any, numbers: Any) -> Any:
 def _generator(random_state: Any) -> Any:
     """What the library calls ``rng``, from what scikit-learn allows."""
     if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
+        random_state = random_state.randint(2**31)
+    return _checks.generator(random_state, "random_state")

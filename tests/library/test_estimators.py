@@ -543,6 +543,7 @@ def test_objects_and_targets_must_be_as_many(make):
         (GaussianProcessRegressor(beta=0.0), "beta must be > 0"),
         (GaussianProcessRegressor(hold="x"), "hold must name"),
         (GaussianProcessRegressor(restarts=-1), "restarts must be"),
+        (GaussianProcessRegressor(random_state=-1), "random_state must be"),
         (GaussianProcessRegressor(evaluations=0), "evaluations must be"),
         (SVC(C=0.0), "C must be > 0"),
         (SVC(tolerance=0.0), "tolerance must be > 0"),
