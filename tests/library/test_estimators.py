@@ -402,6 +402,17 @@ def test_a_pickle_predicts_the_same(make):
     assert np.array_equal(again.predict(Z), model.predict(Z))
 
 
+@pytest.mark.parametrize("make", CLASSES)
+def test_a_fit_keeps_nothing_that_the_user_may_change(make):
+    X, y, Z = data()
+    t = (y > 0).astype(int)
+    model = make(kernel=Gaussian(0.5)).fit(X, t)
+    before = model.predict(Z)
+    X[:] = 7.0
+    t[:] = 1 - t
+    assert np.array_equal(model.predict(Z), before)
+
+
 class Cauchy(Kernel):
     """k(x, x') = 1 / (1 + ‖x - x'‖² / width²)."""
 
