@@ -291,8 +291,9 @@ def every_class(
 def _coded(values: Any, name: str, coding: str) -> Any:
     """Values, unless they are names of classes and not their numbers."""
     array = np.asarray(values)
-    if array.dtype.kind in "US" or any(
-        isinstance(v, str) for v in array.ravel() if array.dtype.kind == "O"
+    kind = array.dtype.kind
+    if kind in "US" or (
+        kind == "O" and any(isinstance(v, str) for v in array.ravel())
     ):
         raise ValueError(
             f"{name} must be numbers, got {array.flat[0]!r}; "

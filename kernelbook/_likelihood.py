@@ -254,8 +254,10 @@ class Doubts:
 
     def __call__(self, v: FloatArray) -> None:
         """Look at the outputs under v; raise if there is no maximiser."""
+        if self.asked:
+            return
         y = self.likelihood.outputs(v, self.Z)
-        if self.asked or np.abs(y).max() <= self.limit:
+        if np.abs(y).max() <= self.limit:
             return
         self.asked = True
         if strict := self.likelihood.strict():

@@ -8,13 +8,15 @@ There is no separate bias: give the features a constant, or add a constant to
 the kernel.  For inputs and a bias that is not penalised see `logistic`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kernelbook import _checks, _linalg
 from kernelbook._checks import FloatArray
+from kernelbook._expansion import Expansion, gram, own_inputs
 from kernelbook._likelihood import ROUNDING, Stopping, product
 from kernelbook._progress import CONVERGED, Progress, warn_unless_converged
 from kernelbook.discriminant import sign_rule
@@ -328,23 +330,15 @@ def probability(a: ArrayLike, k: ArrayLike) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelLogistic:
+class KernelLogistic(Expansion):
     """A kernel, its training inputs and their coefficients; made by `fit`.
 
-    It takes new inputs alone, so there is no cross-Gram to turn round.
+    It takes new inputs alone, so there is no cross-Gram to turn round; its
+    output is the log-odds of the label +1.
     """
 
-    k: Kernel
-    """The kernel."""
-    X: FloatArray
-    """(N, D) training inputs."""
-    dual: DualFit
+    dual: DualFit = field(kw_only=True, repr=False)
     """The coefficients, and how well they solve the equation."""
-
-    @property
-    def a(self) -> FloatArray:
-        """(N,) dual coefficients."""
-        return self.dual.a
 
     @property
     def status(self) -> str:
@@ -356,22 +350,18 @@ class KernelLogistic:
         """Whether the residual is within the tolerance."""
         return self.dual.converged
 
-    def output(self, Z: ArrayLike) -> FloatArray:
-        """(N*,) log-odds of the label +1 at new inputs Z."""
-        return output(self.a, self.k(self.X, Z))
-
-    def probability(self, Z: ArrayLike) -> FloatArray:
+    def probability(self, Z: Any) -> FloatArray:
         """(N*,) probability of the label +1 at new inputs Z."""
         return sigmoid(self.output(Z))
 
-    def predict(self, Z: ArrayLike) -> FloatArray:
+    def predict(self, Z: Any) -> FloatArray:
         """(N*,) the more probable label at new inputs Z, -1 or +1."""
         return sign_rule(self.output(Z))
 
 
 def fit(
     k: Kernel,
-    X: ArrayLike,
+    X: Any,
     t: ArrayLike,
     lam: float,
     tolerance: float = 1e-8,
@@ -401,10 +391,8 @@ def fit(
     >>> model.predict([[0.0], [0.9]])
     array([-1.,  1.])
     """
-    if not isinstance(k, Kernel):
-        raise ValueError(f"k must be a Kernel, got {type(k).__name__}")
-    X = np.array(X)
-    K = _checks.gram(k(X), f"k(X) of {k}")
+    X = own_inputs(k, X)
+    K = gram(k, X)
     t = _checks.both_signs(t, "t", len(K))
     lam = _checks.positive(lam, "lam")
     stopping = Stopping(tolerance, max_iterations).checked()
@@ -412,7 +400,7 @@ def fit(
     found = _solve(K, t, lam, stopping, report)
     advice = _advice(found, stopping)
     warn_unless_converged(found.status, "kernel_logistic.fit", advice)
-    return KernelLogistic(k, X, found)
+    return KernelLogistic(k, X, found.a, dual=found)
 
 
 def _solve(

@@ -28,7 +28,6 @@ calls a function once for every pair of inputs, which takes minutes where
 
 from kernelbook._gram import squared_distances
 from kernelbook.kernels.base import (
-    Kernel,
     hyperparameter,
     non_negative,
     positive,
@@ -52,6 +51,7 @@ from kernelbook.kernels.objects import (
 from kernelbook.kernels.rules import (
     Conjugate,
     Exponential,
+    Kernel,
     On,
     PolynomialOf,
     Product,

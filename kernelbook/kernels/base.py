@@ -21,8 +21,8 @@ looks for a broken promise.
 
 A field made with :func:`positive`, :func:`non_negative` or
 :func:`hyperparameter` is a number that ``learning.learn`` may change; one made
-with :func:`setting` is checked and stays.  A class that is made from
-:class:`Kernel` is a frozen dataclass of its fields, without being told.
+with :func:`setting` is checked and stays.  A class made from :class:`Kernel`
+is a frozen dataclass of its fields without being told: do not decorate it.
 
 What more a kernel may say, each method for a reason:
 
@@ -36,8 +36,7 @@ What more a kernel may say, each method for a reason:
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, dataclass_transform
+from typing import Any, Self, dataclass_transform
 
 import numpy as np
 
@@ -45,12 +44,8 @@ from kernelbook import _checks
 from kernelbook._checks import FloatArray
 from kernelbook._gram import Tile, by_tiles, cut, number_of
 
-if TYPE_CHECKING:
-    from kernelbook.kernels import rules
-
 Derivatives = tuple[FloatArray, dict[str, FloatArray]]  # K, {p: ∂K/∂ln p}
 
-SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly the outermost operation binds
 STEP = float(np.finfo(float).eps) ** (1 / 3)  # best for central differences
 
 
@@ -88,6 +83,7 @@ def positive(default: Any = MISSING, called: str | None = None) -> Any:
 
     Examples
     --------
+    >>> from kernelbook.kernels import Kernel
     >>> class Constantly(Kernel):
     ...     value: float = positive()
     ...
@@ -126,14 +122,12 @@ def _field(
     frozen_default=True,
     field_specifiers=(hyperparameter, setting, positive, non_negative),
 )
-class Kernel(ABC):
+class KernelFunction(ABC):
     """A symmetric function k(x, x') with positive semi-definite Grams.
 
-    ``k(X, Z)`` holds all values between the rows of X and those of Z.
+    ``k(X, Z)`` holds all values between the rows of X and those of Z.  The
+    rules that make new kernels of it come with :class:`Kernel`.
     """
-
-    binding: ClassVar[int] = ATOM
-    __array_ufunc__ = None  # np.float64(2) * k is k's business, not NumPy's
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -263,7 +257,7 @@ class Kernel(ABC):
         """
         return {name: p for name, p in self._numbers() if p > 0}
 
-    def with_parameters(self, values: Mapping[str, float]) -> "Kernel":
+    def with_parameters(self, values: Mapping[str, float]) -> Self:
         """The same kernel with other hyperparameters.
 
         Parameters
@@ -316,115 +310,13 @@ class Kernel(ABC):
         K, dK = self.differentiate(P, P if B is A else self.prepare(B))
         return K, {name: dK[name] for name in self.parameters()}
 
-    # The algebra.  What these make is a kernel too, so rules.py imports this
-    # module, and this one rules.py, when it is needed.
-
-    def polynomial(self, coefficients: Any) -> "rules.PolynomialOf":
-        """Rule 5: c₀ + c₁ k + c₂ k² + ..., with all c_j >= 0.
-
-        Examples
-        --------
-        >>> from kernelbook.kernels import Linear
-        >>> Linear().polynomial([1.0, 0.0, 2.0])
-        Linear().polynomial([1.0, 0.0, 2.0])
-        """
-        from kernelbook.kernels.rules import PolynomialOf
-
-        return PolynomialOf(self, coefficients)
-
-    def conjugate(self, f: Callable[[Any], Any]) -> "rules.Conjugate":
-        """Rule 6: f(x) k(x, x') f(x'), for any real function f.
-
-        ``f`` gets all inputs at once, (N, D), and returns (N,) numbers.
-
-        Examples
-        --------
-        >>> from kernelbook.kernels import Constant
-        >>> def first(X):
-        ...     return X[:, 0]
-        >>> Constant(1.0).conjugate(first)
-        Constant(c=1.0).conjugate(first)
-        """
-        from kernelbook.kernels.rules import Conjugate
-
-        return Conjugate(self, f)
-
-    def on(self, columns: Any) -> "rules.On":
-        """The same kernel on some columns of the inputs only.
-
-        ``Gaussian(1.0).on(0) * Gaussian(9.0).on([1, 2])`` has a width for
-        the first column and one for the next two.
-
-        Examples
-        --------
-        >>> from kernelbook.kernels import Linear
-        >>> Linear().on(1)([[5.0, 2.0]], [[7.0, 3.0]])
-        array([[6.]])
-        """
-        from kernelbook.kernels.rules import On
-
-        return On(self, columns)
-
-    def __add__(self, other: Any) -> "rules.Sum":
-        if isinstance(other, Kernel):
-            from kernelbook.kernels.rules import Sum
-
-            return Sum(self, other)
-        if isinstance(other, Real):
-            raise TypeError(
-                "rule 3 adds kernels, and a number is none: "
-                f"write Constant({other}) for the constant kernel"
-            )
-        return NotImplemented
-
-    def __radd__(self, other: Any) -> Any:
-        # sum([k1, k2]) starts with the number 0, the empty sum.
-        if isinstance(other, int) and other == 0:
-            return self
-        return self + other
-
-    def __mul__(self, other: Any) -> "rules.Product | rules.Scaled":
-        from kernelbook.kernels.rules import Product, Scaled
-
-        if isinstance(other, Kernel):
-            return Product(self, other)
-        if isinstance(other, Real):
-            return Scaled(float(other), self)
-        return NotImplemented
-
-    __rmul__ = __mul__
-
-    def __sub__(self, other: Any) -> NoReturn:
-        raise TypeError(
-            "a difference of kernels need not be a kernel: rule 3 only adds"
-        )
-
-    __rsub__ = __sub__
-
-    def __neg__(self) -> NoReturn:
-        raise TypeError(
-            "-k is not a kernel unless k = 0: rule 2 scales by c >= 0"
-        )
-
-    def __truediv__(self, other: Any) -> NoReturn:
-        raise TypeError(
-            "no rule divides; to scale, write (1 / c) * k (rule 2)"
-        )
-
-    __rtruediv__ = __truediv__
-
-    def __pow__(self, power: Any) -> NoReturn:
-        raise TypeError(
-            "rule 5 takes whole powers only: write k.polynomial([0, 0, 1])"
-        )
-
     # Hyperparameters, also of the kernels inside.
 
     def _numbers(self, path: str = "") -> Iterator[tuple[str, float]]:
         """Every hyperparameter with its name, zeros too."""
         for one in fields(self):  # type: ignore[arg-type]
             value = getattr(self, one.name)
-            if isinstance(value, Kernel):
+            if isinstance(value, KernelFunction):
                 yield from value._numbers(f"{path}{one.name}.")
             elif not one.metadata.get("learned"):
                 continue
@@ -434,12 +326,12 @@ class Kernel(ABC):
             else:
                 yield f"{path}{one.name}", value
 
-    def _rebuilt(self, values: Mapping[str, float], path: str) -> "Kernel":
+    def _rebuilt(self, values: Mapping[str, float], path: str) -> Self:
         """The kernel with the numbers below ``path`` replaced."""
         changes: dict[str, Any] = {}
         for one in fields(self):  # type: ignore[arg-type]
             value, here = getattr(self, one.name), f"{path}{one.name}"
-            if isinstance(value, Kernel):
+            if isinstance(value, KernelFunction):
                 value = value._rebuilt(values, f"{here}.")
             elif isinstance(value, tuple):
                 value = tuple(

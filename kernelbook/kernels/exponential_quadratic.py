@@ -6,8 +6,9 @@ import numpy as np
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
-from kernelbook.kernels.base import Derivatives, Kernel, hyperparameter
+from kernelbook.kernels.base import Derivatives, hyperparameter
 from kernelbook.kernels.inner_product import squares
+from kernelbook.kernels.rules import Kernel
 from kernelbook.kernels.stationary import Gaussian
 
 

@@ -9,7 +9,8 @@ from scipy.sparse import issparse
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
-from kernelbook.kernels.base import Derivatives, Kernel, non_negative, setting
+from kernelbook.kernels.base import Derivatives, non_negative, setting
+from kernelbook.kernels.rules import Kernel
 
 
 class InnerProduct(Kernel):

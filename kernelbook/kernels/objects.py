@@ -17,7 +17,8 @@ from scipy.sparse import csr_array
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
-from kernelbook.kernels.base import Kernel, setting
+from kernelbook.kernels.base import setting
+from kernelbook.kernels.rules import Kernel
 
 
 class CountingKernel(Kernel):
@@ -103,11 +104,12 @@ class Graph:
 
     def __post_init__(self) -> None:
         nodes = range(len(self.labels))
-        for i, j in self.edges:
-            if i not in nodes or j not in nodes or i == j:
+        for edge in self.edges:
+            ends = _checks.vector(edge, "edges", 2)
+            if not set(ends) <= set(nodes) or ends[0] == ends[1]:
                 raise ValueError(
                     "edges must join two different nodes out of "
-                    f"{len(nodes)}, got ({i}, {j})"
+                    f"{len(nodes)}, got {tuple(edge)}"
                 )
         edges = tuple((int(i), int(j)) for i, j in self.edges)
         object.__setattr__(self, "labels", tuple(self.labels))

@@ -7,7 +7,8 @@ and methods of :class:`Kernel` are their short names.
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from numbers import Real
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -15,16 +16,115 @@ from kernelbook import _checks
 from kernelbook._checks import FloatArray
 from kernelbook._gram import Prepared, Tile, number_of
 from kernelbook.kernels.base import (
-    ATOM,
-    PRODUCT,
-    SUM,
     Derivatives,
-    Kernel,
+    KernelFunction,
     each_non_negative,
     hyperparameter,
     non_negative,
     setting,
 )
+
+SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly the outermost operation binds
+
+
+class Kernel(KernelFunction):
+    """A symmetric function k(x, x') with positive semi-definite Grams.
+
+    ``k(X, Z)`` holds all values between the rows of X and those of Z, and
+    rules make new kernels of it.
+    """
+
+    binding: ClassVar[int] = ATOM
+    __array_ufunc__ = None  # np.float64(2) * k is k's business, not NumPy's
+
+    def polynomial(self, coefficients: Any) -> "PolynomialOf":
+        """Rule 5: c₀ + c₁ k + c₂ k² + ..., with all c_j >= 0.
+
+        Examples
+        --------
+        >>> from kernelbook.kernels import Linear
+        >>> Linear().polynomial([1.0, 0.0, 2.0])
+        Linear().polynomial([1.0, 0.0, 2.0])
+        """
+        return PolynomialOf(self, coefficients)
+
+    def conjugate(self, f: Callable[[Any], Any]) -> "Conjugate":
+        """Rule 6: f(x) k(x, x') f(x'), for any real function f.
+
+        ``f`` gets all inputs at once, (N, D), and returns (N,) numbers.
+
+        Examples
+        --------
+        >>> from kernelbook.kernels import Constant
+        >>> def first(X):
+        ...     return X[:, 0]
+        >>> Constant(1.0).conjugate(first)
+        Constant(c=1.0).conjugate(first)
+        """
+        return Conjugate(self, f)
+
+    def on(self, columns: Any) -> "On":
+        """The same kernel on some columns of the inputs only.
+
+        ``Gaussian(1.0).on(0) * Gaussian(9.0).on([1, 2])`` has a width for
+        the first column and one for the next two.
+
+        Examples
+        --------
+        >>> from kernelbook.kernels import Linear
+        >>> Linear().on(1)([[5.0, 2.0]], [[7.0, 3.0]])
+        array([[6.]])
+        """
+        return On(self, columns)
+
+    def __add__(self, other: Any) -> "Sum":
+        if isinstance(other, Kernel):
+            return Sum(self, other)
+        if isinstance(other, Real):
+            raise TypeError(
+                "rule 3 adds kernels, and a number is none: "
+                f"write Constant({other}) for the constant kernel"
+            )
+        return NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        # sum([k1, k2]) starts with the number 0, the empty sum.
+        if isinstance(other, int) and other == 0:
+            return self
+        return self + other
+
+    def __mul__(self, other: Any) -> "Product | Scaled":
+        if isinstance(other, Kernel):
+            return Product(self, other)
+        if isinstance(other, Real):
+            return Scaled(float(other), self)
+        return NotImplemented
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> NoReturn:
+        raise TypeError(
+            "a difference of kernels need not be a kernel: rule 3 only adds"
+        )
+
+    __rsub__ = __sub__
+
+    def __neg__(self) -> NoReturn:
+        raise TypeError(
+            "-k is not a kernel unless k = 0: rule 2 scales by c >= 0"
+        )
+
+    def __truediv__(self, other: Any) -> NoReturn:
+        raise TypeError(
+            "no rule divides; to scale, write (1 / c) * k (rule 2)"
+        )
+
+    __rtruediv__ = __truediv__
+
+    def __pow__(self, power: Any) -> NoReturn:
+        raise TypeError(
+            "rule 5 takes whole powers only: write k.polynomial([0, 0, 1])"
+        )
 
 
 class Composite(Kernel):

@@ -15,12 +15,12 @@ from kernelbook._checks import FloatArray
 from kernelbook._gram import SquaredDistances, Tile, squared_distances
 from kernelbook.kernels.base import (
     Derivatives,
-    Kernel,
     each_non_negative,
     hyperparameter,
     positive,
     setting,
 )
+from kernelbook.kernels.rules import Kernel
 
 FAR = 750.0  # exp(-FAR) is 0 in floats, and FAR squared is harmless
 
@@ -109,9 +109,10 @@ class ARDGaussian(Stationary):
 
 
 def _half_integer(nu: float, name: str) -> float:
-    if nu not in (0.5, 1.5, 2.5):
+    number = _checks.real(nu, name)
+    if number not in (0.5, 1.5, 2.5):
         raise ValueError(f"{name} must be 0.5, 1.5 or 2.5, got {nu}")
-    return float(nu)
+    return number
 
 
 class Matern(Stationary):

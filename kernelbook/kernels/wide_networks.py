@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from kernelbook import _checks
 from kernelbook._checks import FloatArray
 from kernelbook.kernels.base import (
     Derivatives,
-    Kernel,
     non_negative,
     positive,
     setting,
 )
 from kernelbook.kernels.inner_product import squares
+from kernelbook.kernels.rules import Kernel
 
 
 def _zero_or_one(degree: Any, name: str) -> int:
-    if degree not in (0, 1):
+    number = _checks.count(degree, name, least=0)
+    if number > 1:
         raise ValueError(f"{name} must be 0 or 1, got {degree}")
-    return int(degree)
+    return number
 
 
 class ArcCosine(Kernel):

@@ -17,12 +17,15 @@ from examples import calls, leaves, modules, public, same
 # Where a law cannot hold, and why: for arguments of a name, for all arguments
 # of a function or method, or for one of them.
 SPOILT, OTHER_FORM, SHARED = "spoilt", "other form", "shared"
+PICKLED = "pickled"
 NOT_HERE = {
     (SPOILT, "rng"): "test_conventions has a test of its own",
     (SPOILT, "z"): "activations work entry by entry: NaN in, NaN out",
     (SPOILT, "counting.Number.__init__"): "made by Tally, which checks",
-    (SPOILT, "objects.Graph.__init__.edges"): "pairs of nodes, no array",
-    (OTHER_FORM, "objects.Graph.__init__.edges"): "pairs of nodes, no array",
+    (SPOILT, "kernels.Graph.__init__.edges"): "pairs of nodes, no array",
+    (OTHER_FORM, "kernels.Graph.__init__.edges"): "pairs of nodes, no array",
+    (OTHER_FORM, "validity.rounding_level.K"): "asks for the precision of K",
+    (PICKLED, "kernels.positive"): "a field of a class still to be written",
     (SPOILT, "labels.coding.y"): "labels may be words and dates",
     (SPOILT, "labels.Coding.__init__.names"): "labels may be words and dates",
 }
@@ -34,8 +37,13 @@ WITHOUT_NUMBERS = {
     "gp.loo": "takes a model",
     "kernels.exp": "takes a kernel",
     "learning.log_pseudo_likelihood": "takes a model",
-    "learning.parameters": "takes a kernel",
-    "learning.with_parameters": "takes a kernel and numbers by name",
+    "kernels.hyperparameter": "makes a field of a class",
+    "kernels.non_negative": "makes a field of a class",
+    "kernels.positive": "makes a field of a class",
+    "kernels.setting": "makes a field of a class",
+    "kernels.terms": "takes a kernel",
+    "gp.outputs": "takes a model",
+    "gp.posterior": "takes a model, and inputs that were checked",
     "toydata.xor": "takes nothing",
 }
 
@@ -118,6 +126,8 @@ def test_no_argument_is_changed_and_none_is_kept(name):
 @every_call()
 def test_what_is_returned_can_be_pickled(name):
     for call in calls()[name]:
+        if (PICKLED, name) in NOT_HERE:
+            continue
         if can_be_pickled(call.bound.args):
             result = call()
             assert same(pickle.loads(pickle.dumps(result)), result)

@@ -351,6 +351,13 @@ def test_fit_keeps_nothing_of_the_callers():
     assert np.array_equal(found.a, before)
 
 
+@pytest.mark.filterwarnings("ignore:overflow enc:RuntimeWarning")
+def test_a_gram_matrix_that_overflows_is_refused_with_its_kernel():
+    X = [[1e200], [1.0]]
+    with pytest.raises(ValueError, match=r"k\(X\) of .*Linear.* be finite"):
+        kernel_logistic.fit(kernels.Linear(), X, T2, 1.0)
+
+
 def test_model_survives_pickling():
     X, t, rng = problem((12, 2, 11))
     Z = rng.standard_normal((5, 2))

@@ -565,6 +565,16 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
             "eta must be > 0, got 0",
         ),
         (
+            lambda: logistic.stochastic_ascent(X4, T4, 1.0, 1, rng="x"),
+            "rng must be a seed, a whole number >= 0, or a NumPy Generator",
+        ),
+        (lambda: logistic.loss([1.0], [1, -1]), "t must have length 1, got 2"),
+        (lambda: logistic.loss([np.nan], [1]), "y must be finite"),
+        (
+            lambda: logistic.output([1.0], X4),
+            "w must have length 2, got 1",
+        ),
+        (
             lambda: logistic.stochastic_ascent(X4, T4 + 1, 1.0, 1, rng=0),
             r"t must be -1 or \+1, got 0",
         ),
@@ -579,6 +589,10 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
         (
             lambda: softmax.fit(X4, T4),
             r"t must be whole numbers from 0 to 1, got -1; labels.coding",
+        ),
+        (
+            lambda: softmax.fit(X4, [0, 1, 0, 1], lam=-1.0),
+            "lam must be >= 0, got -1.0",
         ),
         (
             lambda: softmax.fit(X4, [0, 1, 0.5, 0]),
@@ -846,6 +860,28 @@ HUGE = np.array([[1e200, -1e200], [-1e200, 1e200]])
 def test_an_overflow_is_refused_by_name_not_returned_as_nan(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_one_infinite_entry_is_enough_to_refuse_a_hessian():
+    H = np.diag([1.0, np.inf])
+    with pytest.raises(ValueError, match="got a Hessian with diagonal 1 to"):
+        _likelihood.scaled_solve(H, np.ones(2))
+
+
+def test_one_infinite_weight_is_enough_to_refuse_the_units():
+    units = _likelihood.Units(np.zeros(2), np.array([1e-309, 1.0]))
+    with pytest.raises(ValueError, match="got a range of 2e-309; rescale it"):
+        units.weights(np.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore:the Hessian is positive definite only")
+def test_a_jitter_is_small_for_every_weight_whatever_its_unit():
+    """DHD and Dg have the solution of H and g, over D."""
+    H, g = np.array([[1.0, 1.0], [1.0, 1.0 - 1e-16]]), np.array([1.0, 1.0])
+    D = np.array([2.0**20, 2.0**-20])
+    step = _likelihood.scaled_solve(H, g)
+    scaled = _likelihood.scaled_solve(D[:, None] * H * D, D * g)
+    assert_allclose(D * scaled, step, rtol=1e-12)
 
 
 def test_results_keep_nothing_of_the_callers_and_nothing_of_each_other():

@@ -114,7 +114,7 @@ def test_progress_is_reported_unless_it_is_not_wanted(
     fit, of, wanted, monkeypatch, capsys
 ):
     monkeypatch.setattr(_progress, "EVERY", 0.0)
-    X, t = toydata.two_blobs(9, distance=8.0, seed=0)
+    X, t = toydata.two_blobs(9, distance=8.0, rng=0)
     asked = {} if wanted is None else {"progress": wanted}
     run = fit(of(X), t, **asked)
     assert run.status == "converged"
@@ -128,7 +128,7 @@ def test_progress_is_reported_unless_it_is_not_wanted(
 
 @pytest.mark.parametrize(("fit", "of"), FORMS)
 def test_runs_survive_pickling_and_keep_nothing_of_the_callers(fit, of):
-    X, t = toydata.two_blobs(9, distance=8.0, seed=0)
+    X, t = toydata.two_blobs(9, distance=8.0, rng=0)
     A = of(X).copy()
     run = fit(A, t)
     again = pickle.loads(pickle.dumps(run))
@@ -139,7 +139,7 @@ def test_runs_survive_pickling_and_keep_nothing_of_the_callers(fit, of):
 
 
 def test_two_threads_learn_what_one_learns():
-    X, t = toydata.two_blobs(30, distance=6.0, seed=1)
+    X, t = toydata.two_blobs(30, distance=6.0, rng=1)
     alone = perceptron.fit(X, t, 1000)
     with ThreadPoolExecutor(2) as pool:
         runs = pool.map(lambda _: perceptron.fit(X, t, 1000), range(6))
@@ -165,6 +165,8 @@ def test_bound_ignores_the_unit_of_the_features(size):
     bound = perceptron.mistake_bound(u, Phi, t)
     for c in (1e-160, 1.0, 1e160):
         assert_allclose(perceptron.mistake_bound(c * u, size * Phi, t), bound)
+    x = [[-2.0 * size], [size]]
+    assert_allclose(perceptron.mistake_bound([-1e160], x, [1, -1]), 4.0)
 
 
 def test_xor_is_learned_with_a_quadratic_kernel():
@@ -330,6 +332,14 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
         (
             lambda: perceptron.mistake_bound([0.0, -1.0], PHI2, T2),
             "w must separate the classes, got .* <= 0 for the example n = 0,",
+        ),
+        (
+            lambda: perceptron.mistake_bound([1.0], PHI2, T2),
+            "w must have length 2, got 1",
+        ),
+        (
+            lambda: perceptron.mistake_bound([np.nan, 1.0], PHI2, T2),
+            "w must be finite",
         ),
         (
             lambda: perceptron.mistake_bound([1.0, 1.0], PHI2, [1, 2]),

@@ -8,6 +8,7 @@ explanation was added, ``python -m mutation.report`` in ``tests`` counts anew.
 
 import json
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ class Entry(NamedTuple):
     lives: tuple[str, ...]
 
 
+@cache
 def explained():
     """Why each mutant that lives may live, by the mutant's name."""
     return yaml.safe_load(EXPLAINED.read_text("utf-8")) or {}
@@ -108,8 +110,8 @@ def updated(recorded, made, digests, tried, lives):
 
 def counts(entries):
     """Of a module, or of all: mutants, those explained, those that live."""
-    columns = [[e.mutants, e.explained, len(e.lives)] for e in entries]
-    return [sum(column) for column in zip(*columns, strict=True)]
+    rows = [(e.mutants, e.explained, len(e.lives)) for e in entries]
+    return [sum(column) for column in zip((0, 0, 0), *rows, strict=True)]
 
 
 def kill_rate(entries):

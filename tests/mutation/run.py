@@ -43,7 +43,7 @@ settings.register_profile(
 )
 
 
-TERMINAL = os.fdopen(os.dup(2), "w")  # before pytest captures it
+TERMINAL = os.dup(2)  # before pytest captures it
 LIVES, CANNOT = 0, 255  # how a child ends; else the place of what killed it
 
 
@@ -73,15 +73,16 @@ class Watch:
     def see(self, item):
         seen = {}
 
-        def trace(frame, event, _):  # of calls only, and cheaper than profile
-            seen[id(frame.f_code)] = frame.f_code
+        def profile(frame, event, _):
+            if event == "call":
+                seen[id(frame.f_code)] = frame.f_code
 
         start = time.process_time()
-        sys.settrace(trace)
+        sys.setprofile(profile)
         try:
             good = passes(item)
         finally:
-            sys.settrace(None)
+            sys.setprofile(None)
         if not good:
             pytest.exit(f"{item.nodeid} fails without any mutant")
         self.seconds[item] = time.process_time() - start
@@ -160,9 +161,13 @@ def pytest_runtestloop(session):
         watch.see(item)
     gc.freeze()  # the children leave in peace what they share
     check_controls(todo, watch, option.children)
-    lives = list(survivors_of(todo, watch, option.children))
-    entries = report.updated(recorded, made, digests, todo, lives)
+    lives, entries = [], report.updated(recorded, made, digests, [], [])
     report.write(entries, option.report)
+    for module in sorted({mutant.module for mutant in todo}):
+        tried = [mutant for mutant in todo if mutant.module == module]
+        lives += survivors_of(tried, watch, option.children)
+        entries = report.updated(entries, made, digests, tried, lives)
+        report.write(entries, option.report)  # an interrupted run keeps this
     tell(todo, lives, entries)
     return True
 
@@ -320,4 +325,4 @@ def reap(running, watch):
 
 
 def show(text):
-    print(f"\r{text:60}", end="", file=TERMINAL, flush=True)
+    os.write(TERMINAL, f"\r{text:60}".encode())

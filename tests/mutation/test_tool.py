@@ -140,6 +140,10 @@ def test_a_good_test_kills_them_and_nothing_is_tried_twice(library):
     seen, _, lives = run(library, GOOD)
     assert "mutant 1/1 " in seen
     assert lives == {"shapes.untested: return -x -> return x"}
+    (library.path / "shapes.py").write_text(SHAPES, "utf-8")
+    _, entries, lives = run(library, GOOD)
+    assert not lives
+    assert "untested" not in entries["shapes"]
 
 
 def test_a_bad_test_lets_them_live(library):
