@@ -474,6 +474,11 @@ def test_sparse_inputs_give_what_dense_ones_give(make, sparse):
     assert_allclose(
         getattr(model, out)(sparse(Z)), getattr(dense, out)(Z), rtol=1e-6
     )
+    mixed = model.predict(Z)  # fitted to sparse inputs, asked for dense ones
+    if make in CLASSES[2:]:
+        assert np.array_equal(mixed, model.predict(sparse(Z)))
+    else:
+        assert_allclose(mixed, model.predict(sparse(Z)))
 
 
 @pytest.mark.parametrize("make", CLASSES)
