@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
@@ -51,3 +52,10 @@ def own_inputs(k: Kernel, X: Any) -> Any:
 def gram(k: Kernel, X: Any) -> FloatArray:
     """The Gram matrix of checked inputs, refused if it is not finite."""
     return _checks.matrix(k(X), f"k(X) of {k}")
+
+
+def chosen(X: Any, numbers: NDArray[np.intp]) -> Any:
+    """Some of the inputs, by their numbers, in a copy."""
+    if isinstance(X, tuple):
+        return tuple(X[n] for n in numbers)
+    return X[numbers]

@@ -465,7 +465,9 @@ class SVC(_KernelClassifier):
 
         def fit_part(numbers: FloatArray, signs: FloatArray) -> Any:
             parts.append(numbers[:, 0].astype(np.intp))
-            machines.append(self._machine(_rows(X, parts[-1]), signs))
+            machines.append(
+                self._machine(_expansion.chosen(X, parts[-1]), signs)
+            )
             return machines[-1].output
 
         if self._coding.K == 2:
@@ -496,9 +498,9 @@ class SVC(_KernelClassifier):
         return self._labels(self.decision_function(X))
 
     def _machine(self, X: Any, t: FloatArray) -> svm.KernelMachine:
-        k = self.kernel_
-        found = svm.fit_dual(
-            k(X),
+        return svm.fit(
+            self.kernel_,
+            X,
             t,
             self.C,
             bias=self.bias,
@@ -506,10 +508,6 @@ class SVC(_KernelClassifier):
             max_iterations=self.max_iterations,
             max_seconds=self.max_seconds,
             progress=self.progress,
-        )
-        kept = found.support if len(found.support) else np.array([0])
-        return svm.KernelMachine(
-            k, _rows(X, kept), found.coefficients[kept], found
         )
 
     def _tell(self, parts: list[Any], N: int) -> None:
@@ -644,13 +642,6 @@ def _taken(kernel: Any, X: Any) -> Any:
         return kernel.check(X, "X")
     except ValueError:
         return None
-
-
-def _rows(X: Any, numbers: Any) -> Any:
-    """Some of the inputs."""
-    if isinstance(X, tuple):
-        return tuple(X[n] for n in numbers)
-    return X[numbers]
 
 
 def _generator(random_state: Any) -> Any:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kernelbook import _checks, _progress, _svm_solver
 from kernelbook._checks import FloatArray
+from kernelbook._expansion import Expansion, chosen, gram, own_inputs
 from kernelbook.kernels import Kernel
 
 
@@ -353,7 +354,7 @@ def fit_dual(
     bias : whether the machine has a bias b
     tolerance : on the relative gap, (primal - dual) / primal
     max_iterations, max_seconds : limits, none if left out
-    progress : report to stderr when a solve takes longer than 5 seconds
+    progress : report to stderr when a solve takes longer than ten seconds
 
     Returns
     -------
@@ -381,24 +382,20 @@ def fit_dual(
 
 
 @dataclass(frozen=True, eq=False)
-class KernelMachine:
+class KernelMachine(Expansion):
     """A support vector machine with its kernel and its support vectors.
 
-    It takes new inputs alone, and so no cross-Gram can be turned round.
+    It takes new inputs alone, and so no cross-Gram can be turned round.  The
+    inputs it keeps are those with α_n > 0, its coefficients their α_n t_n.
     """
 
-    k: Kernel
-    """The kernel."""
-    X: Any = field(repr=False)
-    """(S, D) the support vectors, inputs with α_n > 0."""
-    a: FloatArray = field(repr=False)
-    """(S,) their coefficients α_n t_n."""
-    svm: SVM
+    svm: SVM = field(kw_only=True)
     """The solution of the dual, with its certificate, for all N inputs."""
 
-    def output(self, Z: Any) -> FloatArray:
-        """(N*,) outputs y(z) = Σ_n α_n t_n k(x_n, z) + b at new inputs."""
-        return self.k(self.X, Z).T @ self.a + self.svm.b
+    @property
+    def status(self) -> str:
+        """The word "converged", or why the solver stopped before that."""
+        return self.svm.status
 
     def predict(self, Z: Any) -> FloatArray:
         """(N*,) labels: +1 where y(z) >= 0, else -1."""
@@ -449,11 +446,13 @@ def fit(
     """
     report = _progress.Progress("svm.fit", progress)
     watch = _watch(max_iterations, max_seconds)
-    svm = _solved(k(X), t, C, bias, tolerance, watch, report)
+    X = own_inputs(k, X)
+    svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
     _progress.warn_unless_converged(svm.status, report.name, _advice(svm))
     # A machine that was stopped at once has no support vector, and keeps one.
     kept = svm.support if len(svm.support) else np.array([0])
-    return KernelMachine(k, np.array(X)[kept], svm.coefficients[kept], svm)
+    a = svm.coefficients[kept]
+    return KernelMachine(k, chosen(X, kept), a, svm.b, svm=svm)
 
 
 def _signs(y: FloatArray) -> FloatArray:

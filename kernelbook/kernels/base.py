@@ -15,22 +15,28 @@ A kernel is a class with one method, ``evaluate``::
             return 1 / (1 + squared_distances(X, Z) / self.width**2)
 
 That is all it takes for ``Cauchy(2.0)`` to be checked, printed, compared,
-added and multiplied, and to be used and learned wherever a kernel is.  Being
-positive semi-definite is what you promise; ``validity.find_counterexample``
-looks for a broken promise.
+added and multiplied, and to be used and learned wherever a kernel is.  What
+you promise is that k is symmetric and positive semi-definite;
+``validity.find_counterexample`` looks for a broken promise.
 
-A field made with :func:`positive`, :func:`non_negative` or
-:func:`hyperparameter` is a number that ``learning.learn`` may change; one made
-with :func:`setting` is checked and stays.  A class made from :class:`Kernel`
-is a frozen dataclass of its fields without being told: do not decorate it.
+``evaluate`` gets two matrices of checked inputs as rows, leaves them alone and
+returns a new array, one row for each row of X and one column for each row of
+Z.  Every number of the kernel is a field with an annotation, as above; there
+is no ``__init__`` to write.  A field made with :func:`positive`,
+:func:`non_negative` or :func:`hyperparameter` is a number that
+``learning.learn`` may change; one made with :func:`setting` is checked and
+stays.  A class made from :class:`Kernel` is a frozen dataclass of its fields
+without being told: do not decorate it.
 
 What more a kernel may say, each method for a reason:
 
+========================= =====================================================
 ``evaluate_diagonal(X)``  k(x_n, x_n), where that is cheaper than one by one
 ``differentiate(X, Z)``   values and derivatives, else by central differences
 ``check(X, name)``        other inputs than the rows of a matrix
 ``prepare(X)``            what is needed of X alone, once for all pairs
 ``tiles(X, Z)``           pieces of a Gram matrix, where they share work
+========================= =====================================================
 """
 
 from abc import ABC, abstractmethod
@@ -135,10 +141,17 @@ class KernelFunction(ABC):
 
     def __post_init__(self) -> None:
         for one in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, one.name)
             if "check" in one.metadata:
                 name = one.metadata["called"] or one.name
-                value = one.metadata["check"](getattr(self, one.name), name)
+                value = one.metadata["check"](value, name)
                 object.__setattr__(self, one.name, value)
+            elif not isinstance(value, KernelFunction):
+                raise TypeError(
+                    f"{one.name} of {type(self).__name__} must be a kernel or "
+                    "be declared as what it is: positive(), non_negative(), "
+                    "hyperparameter(check) or setting(check)"
+                )
 
     # What a kernel says of itself.
 
@@ -185,9 +198,18 @@ class KernelFunction(ABC):
 
         For what is worth computing once for a whole Gram matrix.
         """
-        return lambda rows, columns: self.evaluate(
-            cut(X, rows), cut(Z, columns)
-        )
+
+        def tile(rows: slice, columns: slice) -> FloatArray:
+            K = self.evaluate(cut(X, rows), cut(Z, columns))
+            wanted = rows.stop - rows.start, columns.stop - columns.start
+            if K.shape != wanted:
+                raise ValueError(
+                    f"evaluate of {self} must give one value for each pair, "
+                    f"shape {wanted}, got {K.shape}"
+                )
+            return K
+
+        return tile
 
     # What everyone can ask of a kernel.
 

@@ -17,14 +17,15 @@ from examples import calls, leaves, modules, public, same
 # Where a law cannot hold, and why: for arguments of a name, for all arguments
 # of a function or method, or for one of them.
 SPOILT, OTHER_FORM, SHARED = "spoilt", "other form", "shared"
-PICKLED = "pickled"
+PICKLED, SINGLE = "pickled", "single precision"
 NOT_HERE = {
     (SPOILT, "rng"): "test_conventions has a test of its own",
     (SPOILT, "z"): "activations work entry by entry: NaN in, NaN out",
     (SPOILT, "counting.Number.__init__"): "made by Tally, which checks",
     (SPOILT, "kernels.Graph.__init__.edges"): "pairs of nodes, no array",
     (OTHER_FORM, "kernels.Graph.__init__.edges"): "pairs of nodes, no array",
-    (OTHER_FORM, "validity.rounding_level.K"): "asks for the precision of K",
+    (SINGLE, "validity.rounding_level"): "asks for the precision of K",
+    (SINGLE, "svm.fit_dual"): "K is solved as exactly as it is known",
     (PICKLED, "kernels.positive"): "a field of a class still to be written",
     (SPOILT, "labels.coding.y"): "labels may be words and dates",
     (SPOILT, "labels.Coding.__init__.names"): "labels may be words and dates",
@@ -173,6 +174,8 @@ def test_the_form_of_an_array_does_not_matter(name, form):
     for call in calls()[name]:
         for argument, array in arrays(OTHER_FORM, call).items():
             if array.ndim > 2 and form is frame:
+                continue
+            if form is single and (SINGLE, name) in NOT_HERE:
                 continue
             if form is single:
                 array = array.astype(np.float32).astype(float)

@@ -368,3 +368,42 @@ def test_inputs_are_left_alone(k, formula, make, rng):
     before = pickle.dumps((X, Z))
     k(X), k(X, Z), k.diagonal(X), k.derivatives(X, Z)
     assert pickle.dumps((X, Z)) == before
+
+
+# ---------------------------------------------- what a beginner may get wrong
+
+
+class Undeclared(Cauchy):
+    """A number that nobody declared."""
+
+    height: float = 2.0
+
+
+class Flat(Kernel):
+    """One value too few for each input."""
+
+    def evaluate(self, X, Z):
+        return np.ones(len(X))
+
+
+@pytest.mark.parametrize(
+    ("build", "kind", "message"),
+    [
+        (
+            lambda: Undeclared(1.0),
+            TypeError,
+            r"height of Undeclared must be a kernel or be declared .*positive",
+        ),
+        (
+            lambda: Flat()(np.eye(3), np.eye(3)[:2]),
+            ValueError,
+            r"evaluate of Flat\(\) must give .* shape \(3, 2\), got \(3,\)",
+        ),
+        (lambda: Cauchy(-1.0), ValueError, r"width must be > 0, got -1\.0"),
+        (lambda: Cauchy("2"), ValueError, "width must be a real number, got"),
+        (lambda: Kernel(), TypeError, "abstract"),
+    ],
+)
+def test_mistakes_are_named(build, kind, message):
+    with pytest.raises(kind, match=message):
+        build()

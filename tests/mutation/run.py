@@ -46,6 +46,7 @@ settings.register_profile(
 
 TERMINAL = os.dup(2)  # before pytest captures it
 LIVES, CANNOT = 0, 255  # how a child ends; else the place of what killed it
+PATIENCE = 20.0  # seconds of tests, the most promising first, to outlive
 
 
 @dataclass
@@ -101,7 +102,12 @@ class Watch:
             seconds = self.seconds[test] / (1 + kills[test])
             return not (own or kills[test]), seconds
 
-        return sorted(found, key=promise)
+        best, seconds = sorted(found, key=promise), 0.0
+        for number, test in enumerate(best):
+            seconds += self.seconds[test]
+            if seconds > PATIENCE:
+                return best[: number + 1]
+        return best
 
     def concerned(self, mutant):
         """The functions through which a test can meet a mutant."""
@@ -170,10 +176,13 @@ def pytest_runtestloop(session):
     gc.freeze()  # the children leave in peace what they share
     check_controls(todo, watch, option.children)
     lives, entries = [], report.updated(recorded, made, digests, [], [])
+    reasons = report.explained()
     report.write(entries, option.report)
     for module in sorted({mutant.module for mutant in todo}):
         tried = [mutant for mutant in todo if mutant.module == module]
-        lives += survivors_of(tried, watch, option.children)
+        spared = [] if option.all else [m for m in tried if m.name in reasons]
+        unknown = [mutant for mutant in tried if mutant not in spared]
+        lives += spared + list(survivors_of(unknown, watch, option.children))
         entries = report.updated(entries, made, digests, tried, lives)
         report.write(entries, option.report)  # an interrupted run keeps this
     tell(todo, lives, entries)
