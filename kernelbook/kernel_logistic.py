@@ -261,7 +261,7 @@ def fit_dual(
     lam : λ > 0
     tolerance : on the residual r, whose terms λa_n are between -1 and 1
     max_iterations : number of Newton steps to try; look at ``status``
-    progress : whether to report on stderr, every five seconds
+    progress : whether to report on stderr, every ten seconds of computing
 
     Warns
     -----

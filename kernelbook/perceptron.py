@@ -85,7 +85,7 @@ def fit_primal(
     Phi : (N, M) design matrix, row n is φ(x_n)ᵀ
     t : (N,) labels, -1 and +1, both present
     max_epochs : number of passes to try; look at ``status`` afterwards
-    progress : whether to report on stderr, every five seconds
+    progress : whether to report on stderr, every ten seconds of computing
 
     Warns
     -----
@@ -126,7 +126,7 @@ def fit_dual(
     K : (N, N) Gram matrix
     t : (N,) labels, -1 and +1, both present
     max_epochs : number of passes to try; look at ``status`` afterwards
-    progress : whether to report on stderr, every five seconds
+    progress : whether to report on stderr, every ten seconds of computing
 
     Warns
     -----
@@ -275,7 +275,7 @@ def fit(
     X : (N, D) inputs
     t : (N,) labels, -1 and +1, both present
     max_epochs : number of passes to try; look at ``status`` afterwards
-    progress : whether to report on stderr, every five seconds
+    progress : whether to report on stderr, every ten seconds of computing
 
     Warns
     -----

@@ -112,7 +112,7 @@ def fit(
     lam : λ >= 0; the biases are not penalised
     tolerance : on the promised gain ½ dᵀ∇ of the last step, in nats
     max_iterations : number of Newton steps to try; look at ``status``
-    progress : whether to report on stderr, every five seconds
+    progress : whether to report on stderr, every ten seconds of computing
 
     Raises
     ------
