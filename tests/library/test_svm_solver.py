@@ -870,3 +870,25 @@ def test_stages_end_when_the_search_is_over(monkeypatch):
     p = problem(20)
     solver.solve(p, 1e-6, free_watch(), _progress.Progress("test", False))
     assert not after
+
+
+def test_long_stride_finds_the_bounds_of_an_interior_point():
+    # Off its bound by 1e-3 C, and the margin is missed by 0.1: at the bound.
+    p = problem_of(100.0 * np.eye(4), [1, 1, -1, -1], 10.0)
+    v = np.array([0.01, 5.0, -5.0, -0.01])
+    e = np.array([-0.1, 0.0, 0.0, 0.1])
+    point = solver.Point(v, e, (0.0, 0.0), dual=1.0, gap=1.0)
+    assert solver.guess(p, point, p.stride).free.all()
+    free, at_high = solver.guess(p, point, p.long_stride)
+    assert_array_equal(free, [False, True, True, False])
+    assert_array_equal(at_high, [False, False, False, True])
+    flat = problem_of(1e-3 * np.eye(4), [1, 1, -1, -1], 10.0)
+    assert flat.long_stride == pytest.approx(1000)
+
+
+def test_projection_leaves_the_phantom_alone_while_an_example_can_move():
+    p = problem_of(np.eye(4), [1, 1, -1, -1], 3.0, bias=False)
+    new = solver.project(p, np.array([1.0, 3.0, -2.0, 0.0, -2.5]))
+    assert_allclose(new, [1.25, 3.0, -1.75, 0.0, -2.5])
+    corner = solver.project(p, np.array([3.0, 0.0, -3.0, 0.0, 0.4]))
+    assert_allclose(corner, [3.0, 0.0, -3.0, 0.0, 0.0], atol=1e-15)
