@@ -46,7 +46,7 @@ settings.register_profile(
 
 TERMINAL = os.dup(2)  # before pytest captures it
 LIVES, CANNOT = 0, 255  # how a child ends; else the place of what killed it
-PATIENCE = 20.0  # seconds of tests, the most promising first, to outlive
+PATIENCE = 8.0  # seconds of tests, the most promising first, to outlive
 
 
 @dataclass
