@@ -70,7 +70,7 @@ def test_a_chapter_links_its_words_and_enters_itself_in_the_index(chapter):
 
 
 def test_every_module_is_in_the_reference_once():
-    named = re.findall(r"automodule:: kernelbook\.(\w+)", REFERENCE)
+    named = re.findall(r"automodule:: kernelbook\.(\w+)$", REFERENCE, re.M)
     assert sorted(named) == MODULES
 
 
@@ -95,18 +95,36 @@ def public():
             if (
                 not name.startswith("_")
                 and (inspect.isfunction(member) or inspect.isclass(member))
-                and member.__module__ == f"kernelbook.{module}"
+                and f"{member.__module__}.".startswith(f"kernelbook.{module}.")
             ):
                 found[f"{module}.{name}"] = member
     return found
 
 
+# For those who use the library without the book: no chapter needs them.
+DOORS = {
+    "estimators.GaussianProcessRegressor",
+    "estimators.KernelLogisticRegression",
+    "estimators.KernelRidge",
+    "estimators.SVC",
+    "kernel_logistic.KernelLogistic",
+    "kernel_logistic.fit",
+    "labels.Coding",
+    "labels.coding",
+    "ridge.KernelRidge",
+    "ridge.fit",
+    "svm.KernelMachine",
+    "svm.fit",
+    "svm.predict",
+}
+
+
 def test_the_book_uses_every_function_and_most_have_an_equation():
     uses = reference_links.book()
-    unused = [name for name in public() if not uses.get(name, ([], []))[1]]
-    assert not unused
-    with_equation = [name for name in public() if uses[name][0]]
-    assert len(with_equation) > 0.8 * len(public())
+    unused = {name for name in public() if not uses.get(name, ([], []))[1]}
+    assert unused == DOORS
+    with_equation = [name for name in public() if uses.get(name, [[]])[0]]
+    assert len(with_equation) > 0.8 * len(public().keys() - DOORS)
 
 
 @pytest.mark.parametrize(
