@@ -296,7 +296,7 @@ def _coded(values: Any, name: str, coding: str) -> Any:
         kind == "O" and any(isinstance(v, str) for v in array.ravel())
     ):
         raise ValueError(
-            f"{name} must be numbers, got {array.flat[0]!r}; "
+            f"{name} must be numbers, got {str(array.flat[0])!r}; "
             f"labels.coding({name}).{coding}({name}) makes it so"
         )
     return values

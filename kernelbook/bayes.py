@@ -3,7 +3,7 @@
 The equations are those of chapter 12.  Classes are numbered 0, ..., K - 1.  A
 fitted model keeps the class priors ``pi`` (K,) and the parameters of
 p(x | t = k); what every model can do is below, as functions.  What is counted
-and measured in each class, and how, is in :mod:`kernelbook._class_statistics`.
+and measured in each class, and how, is in ``_class_statistics``.
 """
 
 from abc import ABC, abstractmethod

@@ -164,12 +164,12 @@ def boundary(W: ArrayLike, k: int, j: int) -> tuple[FloatArray, float]:
     return difference[1:], float(difference[0])
 
 
-def one_hot(labels: ArrayLike, K: int) -> FloatArray:
+def one_hot(t: ArrayLike, K: int) -> FloatArray:
     """One column per class: T_nk is 1 if example n is of class k, else 0.
 
     Parameters
     ----------
-    labels : (N,) classes, 0 to K-1
+    t : (N,) classes, 0 to K-1
     K : number of classes, at least 2
 
     Returns
@@ -183,9 +183,9 @@ def one_hot(labels: ArrayLike, K: int) -> FloatArray:
            [1., 0., 0.]])
     """
     K = _checks.count(K, "K", least=2)
-    labels = _checks.classes(labels, "labels", K)
-    T = np.zeros((len(labels), K))
-    T[np.arange(len(labels)), labels] = 1.0
+    t = _checks.classes(t, "t", K)
+    T = np.zeros((len(t), K))
+    T[np.arange(len(t)), t] = 1.0
     return T
 
 
@@ -235,16 +235,16 @@ def least_squares_weights(X: ArrayLike, T: ArrayLike) -> FloatArray:
     return np.asarray(np.linalg.lstsq(X_1, T, rcond=None)[0])
 
 
-def least_squares(X: ArrayLike, labels: ArrayLike, K: int) -> FloatArray:
+def least_squares(X: ArrayLike, t: ArrayLike, K: int) -> FloatArray:
     """Least-squares classifier for K classes: regress on the one-hot targets.
 
-    W = X̃⁺T with T = `one_hot` (labels).  Classify with
+    W = X̃⁺T with T = `one_hot` (t).  Classify with
     ``classify(scores(W, X))``.
 
     Parameters
     ----------
     X : (N, D) inputs
-    labels : (N,) classes, 0 to K-1, each of them present
+    t : (N,) classes, 0 to K-1, each of them present
     K : number of classes, at least 2
 
     Returns
@@ -258,8 +258,8 @@ def least_squares(X: ArrayLike, labels: ArrayLike, K: int) -> FloatArray:
     array([0, 1])
     """
     X = _checks.matrix(X, "X")
-    labels = _checks.every_class(labels, "labels", len(X), K)
-    return least_squares_weights(X, one_hot(labels, K))
+    t = _checks.every_class(t, "t", len(X), K)
+    return least_squares_weights(X, one_hot(t, K))
 
 
 def _weights(W: ArrayLike, X: FloatArray) -> FloatArray:

@@ -200,9 +200,12 @@ class KernelRidge(_KernelRegressor):
 
     Attributes
     ----------
-    kernel_ : the kernel that was used
-    dual_coef_ : (N,) coefficients a, or (N, Q) for Q outputs
-    model_ : what ``ridge.fit`` returned
+    kernel_
+        the kernel that was used
+    dual_coef_
+        (N,) coefficients a, or (N, Q) for Q outputs
+    model_
+        what ``ridge.fit`` returned
 
     Examples
     --------
@@ -248,10 +251,14 @@ class GaussianProcessRegressor(_KernelRegressor):
 
     Attributes
     ----------
-    kernel_, beta_ : the kernel and the noise precision that were used
-    log_marginal_likelihood_value_ : ln p(t) at these
-    gp_ : what ``gp.fit`` returned
-    learned_ : what ``learning.learn`` returned, or None
+    kernel_, beta_
+        the kernel and the noise precision that were used
+    log_marginal_likelihood_value_
+        ln p(t) at these
+    gp_
+        what ``gp.fit`` returned
+    learned_
+        what ``learning.learn`` returned, or None
 
     Examples
     --------
@@ -417,14 +424,22 @@ class SVC(_KernelClassifier):
 
     Attributes
     ----------
-    classes_ : (K,) labels, sorted
-    kernel_ : the kernel that was used
-    machines_ : tuple of P machines, what ``svm.fit`` returns
-    support_ : (S,) numbers of the examples that support any of them
-    dual_coef_ : (P, S) coefficients α_n t_n, 0 where one does not support
-    intercept_ : (P,) biases
-    gap_ : (P,) primal minus dual, the certificates
-    status_ : tuple of P words, "converged" or why a solver stopped before
+    classes_
+        (K,) labels, sorted
+    kernel_
+        the kernel that was used
+    machines_
+        tuple of P machines, what ``svm.fit`` returns
+    support_
+        (S,) numbers of the examples that support any of them
+    dual_coef_
+        (P, S) coefficients α_n t_n, 0 where one does not support
+    intercept_
+        (P,) biases
+    gap_
+        (P,) primal minus dual, the certificates
+    status_
+        tuple of P words, "converged" or why a solver stopped before
 
     Examples
     --------
@@ -541,12 +556,17 @@ class KernelLogisticRegression(_KernelClassifier):
 
     Attributes
     ----------
-    classes_ : (K,) labels, sorted
-    kernel_ : the kernel that was used
-    fits_ : tuple of what ``kernel_logistic.fit_dual`` returned: one for two
+    classes_
+        (K,) labels, sorted
+    kernel_
+        the kernel that was used
+    fits_
+        tuple of what ``kernel_logistic.fit_dual`` returned: one for two
         classes, else one for each class
-    dual_coef_ : (1, N) or (K, N) coefficients a
-    status_ : tuple of words, "converged" or why a solver stopped before
+    dual_coef_
+        (1, N) or (K, N) coefficients a
+    status_
+        tuple of words, "converged" or why a solver stopped before
 
     Examples
     --------

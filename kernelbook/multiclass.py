@@ -95,9 +95,7 @@ def pairs(K: int) -> list[tuple[int, int]]:
     return list(combinations(range(_checks.count(K, "K", least=2)), 2))
 
 
-def one_vs_rest(
-    fit: Fit, X: ArrayLike, labels: ArrayLike, K: int
-) -> OneVsRest:
+def one_vs_rest(fit: Fit, X: ArrayLike, t: ArrayLike, K: int) -> OneVsRest:
     """Train K binary classifiers, class k (+1) against all others (-1).
 
     Classify with ``discriminant.classify(model.scores(X))``.
@@ -106,7 +104,7 @@ def one_vs_rest(
     ----------
     fit : a binary method, see the top of this module
     X : (N, D) inputs
-    labels : (N,) classes, 0 to K-1, each of them present
+    t : (N,) classes, 0 to K-1, each of them present
     K : number of classes, at least 2
 
     Examples
@@ -119,12 +117,12 @@ def one_vs_rest(
     """
     X = _checks.matrix(X, "X")
     K = _checks.count(K, "K", least=2)
-    labels = _checks.every_class(labels, "labels", len(X), K)
-    members = [fit(X, np.where(labels == k, 1.0, -1.0)) for k in range(K)]
+    t = _checks.every_class(t, "t", len(X), K)
+    members = [fit(X, np.where(t == k, 1.0, -1.0)) for k in range(K)]
     return OneVsRest(tuple(members))
 
 
-def one_vs_one(fit: Fit, X: ArrayLike, labels: ArrayLike, K: int) -> OneVsOne:
+def one_vs_one(fit: Fit, X: ArrayLike, t: ArrayLike, K: int) -> OneVsOne:
     """Train K(K-1)/2 binary classifiers, class k (+1) against class j (-1).
 
     Each sees only the examples of its two classes.  Classify with
@@ -134,7 +132,7 @@ def one_vs_one(fit: Fit, X: ArrayLike, labels: ArrayLike, K: int) -> OneVsOne:
     ----------
     fit : a binary method, see the top of this module
     X : (N, D) inputs
-    labels : (N,) classes, 0 to K-1, each of them present
+    t : (N,) classes, 0 to K-1, each of them present
     K : number of classes, at least 2
 
     Examples
@@ -147,11 +145,11 @@ def one_vs_one(fit: Fit, X: ArrayLike, labels: ArrayLike, K: int) -> OneVsOne:
     """
     X = _checks.matrix(X, "X")
     K = _checks.count(K, "K", least=2)
-    labels = _checks.every_class(labels, "labels", len(X), K)
+    t = _checks.every_class(t, "t", len(X), K)
     members = []
     for k, j in pairs(K):
-        two = (labels == k) | (labels == j)
-        members.append(fit(X[two], np.where(labels[two] == k, 1.0, -1.0)))
+        two = (t == k) | (t == j)
+        members.append(fit(X[two], np.where(t[two] == k, 1.0, -1.0)))
     return OneVsOne(K, tuple(members))
 
 

@@ -22,10 +22,10 @@ you promise is that k is symmetric and positive semi-definite;
 ``evaluate`` gets two matrices of checked inputs as rows, leaves them alone and
 returns a new array, one row for each row of X and one column for each row of
 Z.  Every number of the kernel is a field with an annotation, as above; there
-is no ``__init__`` to write.  A field made with :func:`positive`,
-:func:`non_negative` or :func:`hyperparameter` is a number that
-``learning.learn`` may change; one made with :func:`setting` is checked and
-stays.  A class made from :class:`Kernel` is a frozen dataclass of its fields
+is no ``__init__`` to write.  A field made with ``positive``,
+``non_negative`` or ``hyperparameter`` is a number that
+``learning.learn`` may change; one made with ``setting`` is checked and
+stays.  A class made from ``Kernel`` is a frozen dataclass of its fields
 without being told: do not decorate it.
 
 What more a kernel may say, each method for a reason:

@@ -63,7 +63,7 @@ class QuadraticForm(Kernel):
 
     @cached_property
     def R(self) -> FloatArray:
-        """The root of A, A = RRᵀ, from its eigenvectors: made once."""
+        """The root of A, with A = RRᵀ, made once from its eigenvectors."""
         mu, V = np.linalg.eigh(np.array(self.A))
         R: FloatArray = V * np.sqrt(np.maximum(mu, 0.0))
         return R

@@ -230,7 +230,7 @@ X2 = np.eye(2)
     [
         (
             lambda: discriminant.least_squares(X2, [1, 1], K=2),
-            "labels must contain every class from 0 to 1, got none of class 0",
+            "t must contain every class from 0 to 1, got none of class 0",
         ),
         (
             lambda: discriminant.least_squares(X2, [0, 0], K=1),
@@ -238,11 +238,11 @@ X2 = np.eye(2)
         ),
         (
             lambda: discriminant.least_squares(X2, [1, 2], K=2),
-            "labels must be whole numbers from 0 to 1, got 2",
+            "t must be whole numbers from 0 to 1, got 2",
         ),
         (
             lambda: discriminant.least_squares(X2, [-1, 1], K=2),
-            "labels must be whole numbers from 0 to 1, got -1",
+            "t must be whole numbers from 0 to 1, got -1",
         ),
         (
             lambda: discriminant.one_hot([0, 1], K=2.5),
@@ -250,11 +250,11 @@ X2 = np.eye(2)
         ),
         (
             lambda: discriminant.one_hot([0.5, 1.0], K=2),
-            "labels must be whole numbers from 0 to 1, got 0.5",
+            "t must be whole numbers from 0 to 1, got 0.5",
         ),
         (
             lambda: discriminant.least_squares(X2, [0, 1, 1], K=2),
-            "labels must have length 2, got 3",
+            "t must have length 2, got 3",
         ),
         (
             lambda: discriminant.least_squares([[np.nan], [1]], [0, 1], K=2),

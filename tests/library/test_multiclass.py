@@ -212,19 +212,19 @@ def nan(X, t):
     [
         (
             lambda: multiclass.one_vs_rest(zero, X3, [0, 1, 1], K=3),
-            "labels must contain every class from 0 to 2, got none of class 2",
+            "t must contain every class from 0 to 2, got none of class 2",
         ),
         (
             lambda: multiclass.one_vs_one(zero, X3, [0, 0, 0], K=2),
-            "labels must contain every class from 0 to 1, got none of class 1",
+            "t must contain every class from 0 to 1, got none of class 1",
         ),
         (
             lambda: multiclass.one_vs_one(zero, X3, [1, 2, 3], K=3),
-            "labels must be whole numbers from 0 to 2, got 3",
+            "t must be whole numbers from 0 to 2, got 3",
         ),
         (
             lambda: multiclass.one_vs_one(zero, X3, [0, 1], K=2),
-            "labels must have length 3, got 2",
+            "t must have length 3, got 2",
         ),
         (
             lambda: multiclass.one_vs_rest(zero, X3 * np.nan, [0, 1, 2], K=3),
