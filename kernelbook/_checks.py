@@ -14,6 +14,7 @@ IntArray = NDArray[np.int64]
 # What Python or NumPy would turn into a float, though it is none.
 NOT_REAL = (str, bytes, complex, np.complexfloating, np.datetime64,
             np.timedelta64, date, time, timedelta)  # fmt: skip
+FEW = 4096  # so many numbers are looked at one by one
 SYMMETRY_TOLERANCE = 1e-10  # relative to the largest entry; float32: 1e-5
 
 
@@ -171,17 +172,25 @@ def count(value: int, name: str, least: int = 1) -> int:
 
 def _finite(values: ArrayLike, name: str) -> FloatArray:
     array = _real_numbers(values, name)
-    # A finite sum proves finite entries without an N × N array of booleans.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = array.sum()
-    if not np.isfinite(total) and not np.isfinite(array).all():
+    if not _is_finite(array):
         bad = int(array.size - np.isfinite(array).sum())
         raise ValueError(f"{name} must be finite, got {bad} NaN or inf")
     return array
 
 
+def _is_finite(array: FloatArray) -> bool:
+    if array.size > FEW:
+        # A finite sum proves it without an N × N array of booleans.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(array.sum()):
+                return True
+    return bool(np.isfinite(array).all())
+
+
 def _real_numbers(values: Any, name: str) -> FloatArray:
     """A float array; what only looks like numbers is refused by its name."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(
             f"{name} must have no mask, got a masked array; drop or fill what "

@@ -32,6 +32,7 @@ def number_of(X: Any) -> int:
 
 
 TILE = 192  # side of a tile: what a core works on stays in its cache
+BELOW = np.tri(TILE, k=-1, dtype=bool)  # the diagonal of a tile
 FEW_COLUMNS = 8  # up to here differences are as fast as a matrix product
 SPREAD = 32.0  # scaled squared radius where the product loses 1e-14
 
@@ -50,11 +51,10 @@ def by_tiles(tile: Tile, N: int, M: int, symmetric: bool) -> FloatArray:
 
 def _mirrored(K: FloatArray) -> FloatArray:
     """K with what stands above its diagonal copied below it."""
-    below = np.tri(TILE, k=-1, dtype=bool)
     for rows in _pieces(0, len(K)):
         square = K[rows, rows]
         n = len(square)
-        np.copyto(square, square.T, where=below[:n, :n])
+        np.copyto(square, square.T, where=BELOW[:n, :n])
         K[rows.stop :, rows] = K[rows, rows.stop :].T
     return K
 

@@ -11,6 +11,7 @@ from kernelbook._checks import FloatArray
 from kernelbook.exceptions import JitterWarning
 
 BLOCK = 64  # columns cleared at once
+UPPER = np.triu(np.ones((BLOCK, BLOCK)))  # what stays of a square of U
 EPS = float(np.finfo(float).eps)
 
 
@@ -152,7 +153,7 @@ def _upper(U: FloatArray) -> FloatArray:
     """U with zeros below its diagonal, in place."""
     for n in range(0, len(U), BLOCK):
         square = U[n : n + BLOCK, n : n + BLOCK]
-        square *= np.tri(len(square)).T
+        square *= UPPER[: len(square), : len(square)]
         U[n + BLOCK :, n : n + BLOCK] = 0.0
     return U
 

@@ -452,6 +452,38 @@ def test_a_feature_that_does_not_vary_is_not_one_that_underflows():
         assert np.isfinite(bayes.log_posterior(model, X)).all()
 
 
+@pytest.mark.parametrize("fit", GAUSSIAN)
+@pytest.mark.parametrize(
+    ("values", "variance"),
+    [
+        # Squares add up to more than a float holds, their mean does not.
+        ([-9e153] * 3 + [0.0] + [9e153] * 3, 6 / 7 * 9e153**2),
+        ([-1e154, 1e154], 1e154**2),  # as far as a deviation may be
+        ([-(2.0**-511), 2.0**-511], 2.0**-1022),  # the smallest with digits
+    ],
+)
+def test_a_variance_is_a_mean_of_squares_to_the_ends_of_the_floats(
+    fit, values, variance
+):
+    model = fit(np.tile(values, 2)[:, None], np.repeat([0, 1], len(values)))
+    spread = model.var if fit is bayes.fit_gaussian_nb else model.Sigma
+    assert_allclose(spread, np.full_like(spread, variance), rtol=1e-14)
+
+
+@pytest.mark.parametrize("fit", GAUSSIAN)
+@pytest.mark.parametrize(
+    ("values", "largest"),
+    [([-1, 0, 1], "1e-160"), ([-3, 1, 1, 1], "3e-160")],
+)
+def test_an_underflow_is_named_with_the_largest_deviation(
+    fit, values, largest
+):
+    X = 1e-160 * np.tile(values, 2)[:, None]
+    message = f"X must deviate .* got {largest} in feature 0"
+    with pytest.raises(ValueError, match=message):
+        fit(X, np.repeat([0, 1], len(values)))
+
+
 def exact_log_normal(x, mu, Sigma):
     """ln N(x | mu, Sigma) with fifty digits."""
     with mpmath.workdps(50):
@@ -525,6 +557,15 @@ def test_ties_are_no_noise_where_numbers_are_small():
     with pytest.raises(ValueError, match="near enough to a class"):
         bayes.log_posterior(flat, [[0.0, 1e10]])
     assert_allclose(bayes.log_posterior(flat, [[0.0, 1e5]]), np.log(0.5))
+
+
+def test_a_tie_is_noise_where_its_rounding_error_is_a_thousandth():
+    same = bayes.LDA([0.5, 0.5], [[0.0], [0.0]], [[1.0]])
+    # ln p = -x^2 / 2 with an error of a hundred eps, relatively
+    near, far = np.sqrt(2 * np.array([0.9e-3, 1.1e-3]) / 2.0**-52 / 100)
+    assert_allclose(bayes.log_posterior(same, [[near]]), np.log(0.5))
+    with pytest.raises(ValueError, match="near enough to a class"):
+        bayes.log_posterior(same, [[far]])
 
 
 # Sparse counts

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from kernelbook import _checks
 
@@ -36,6 +36,10 @@ from kernelbook import _checks
         (lambda: _checks.count(0, "N", least=0), 0),
         (lambda: _checks.signs([1, 1, -1], "t", 3), [1.0, 1.0, -1.0]),
         (lambda: _checks.both_signs([1, -1], "t", 2), [1.0, -1.0]),
+        (
+            lambda: _checks.signs(np.array([1, -1], object), "t", 2),
+            [1.0, -1.0],
+        ),
         (lambda: _checks.classes([0, 2, 0], "t", 3), [0, 2, 0]),
         (lambda: _checks.every_class([1, 0, 1], "t", 3, 2), [1, 0, 1]),
         (lambda: _checks.every_class([1, 0, 2], "t", 3), [1, 0, 2]),
@@ -171,6 +175,10 @@ def test_good_input_becomes_floats_or_whole_numbers(call, value):
             r"X must be two-dimensional and not empty, got shape \(0, 2\)",
         ),
         (
+            lambda: _checks.matrix_or_sparse(coo_array([1.0, 2.0]), "X"),
+            r"X must be two-dimensional and not empty, got shape \(2,\)",
+        ),
+        (
             lambda: _checks.matrix_or_sparse(csr_array([[np.nan]]), "X"),
             "X must be finite, got 1 NaN or inf",
         ),
@@ -266,6 +274,10 @@ def test_good_input_becomes_floats_or_whole_numbers(call, value):
             r"t must be numbers, got 'ham'; labels.coding\(t\).classes\(t\)",
         ),
         (
+            lambda: _checks.signs(np.array([1, "ham"], object), "t", 2),
+            r"t must be numbers, .*; labels.coding\(t\).signs\(t\)",
+        ),
+        (
             lambda: _checks.counts([[1, -1]], "X"),
             "X must hold counts, whole numbers >= 0, got -1",
         ),
@@ -326,6 +338,7 @@ def test_a_seed_and_its_generator_draw_the_same():
         (np.ones(2, np.float32), 2.0**-23),
         (np.ones(2, np.float16), 2.0**-10),
         (np.ones(2), 2.0**-52),
+        (np.ones(2, np.longdouble), 2.0**-52),  # cut to float64
         (np.ones(2, np.int8), 2.0**-52),
         ([1.0], 2.0**-52),
     ],
@@ -350,6 +363,11 @@ def test_sparse_input_stays_sparse_and_is_not_the_callers():
     assert ours.dtype == np.float64
     assert_array_equal(ours.toarray(), X.toarray())
     assert _checks.matrix_or_sparse(csr_array((2, 2)), "X").nnz == 0
+
+
+def test_an_array_of_floats_is_not_copied():
+    X = np.eye(3)
+    assert np.shares_memory(_checks.matrix(X, "X"), X)
 
 
 @pytest.mark.parametrize("scale", [1e-20, 1.0, -1.0, 1e20])

@@ -21,7 +21,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import kernelbook
-from kernelbook import gp, kernel_logistic, learning, multiclass, ridge
+from kernelbook import (
+    estimators,
+    gp,
+    kernel_logistic,
+    learning,
+    multiclass,
+    ridge,
+)
 from kernelbook.estimators import (
     SVC,
     GaussianProcessRegressor,
@@ -382,6 +389,47 @@ def test_hyperparameters_of_the_kernel_are_parameters():
     assert k == 2.0 * Gaussian(0.5) + Constant(3.0)
     model.set_params(kernel__gamma=4.0, kernel=Gaussian(1.0))
     assert model.kernel == Gaussian(4.0)
+
+
+def test_parameters_have_the_defaults_of_the_functions():
+    solver = {"kernel": None, "progress": True}
+    assert KernelRidge().get_params() == {"kernel": None, "lam": 1.0}
+    assert GaussianProcessRegressor().get_params() == solver | {
+        "beta": 1.0,
+        "mean": 0.0,
+        "learn": True,
+        "hold": (),
+        "restarts": 0,
+        "evaluations": 200,
+        "random_state": 0,
+    }
+    assert SVC().get_params() == solver | {
+        "C": 1.0,
+        "bias": True,
+        "tolerance": 1e-6,
+        "max_iterations": None,
+        "max_seconds": None,
+    }
+    assert KernelLogisticRegression().get_params() == solver | {
+        "lam": 1.0,
+        "tolerance": 1e-8,
+        "max_iterations": 50,
+    }
+
+
+def test_one_sample_is_drawn_with_seed_zero_unless_told():
+    X, y, Z = data()
+    model = GaussianProcessRegressor(Gaussian(0.3), learn=False).fit(X, y)
+    told = model.sample_y(Z, n_samples=1, random_state=0)
+    assert np.array_equal(model.sample_y(Z), told)
+    assert told.shape == (len(Z), 1)
+
+
+def test_seeds_of_the_old_kind_are_drawn_below_two_to_the_31():
+    ours, theirs = np.random.RandomState(5), np.random.RandomState(5)
+    seed = theirs.randint(2**31)
+    drawn = estimators._generator(ours).random()
+    assert drawn == np.random.default_rng(seed).random()
 
 
 @pytest.mark.parametrize("make", CLASSES)

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from kernelbook import _live, figures
+from kernelbook import _film, _live, figures
 
 GRID = np.linspace(0, 1, 40)
 
@@ -213,7 +213,17 @@ def test_the_layout_is_that_of_the_figure_itself():
     assert y == f"linear 0 9 {y_places}"
 
 
+def test_what_stays_is_hidden_for_a_frame_and_seen_again():
+    _, ax = plt.subplots()
+    seen, unseen = ax.plot(GRID, GRID, GRID, 2 * GRID)
+    unseen.set_visible(False)
+    with _film._hidden([seen, unseen]):
+        assert not seen.get_visible() and not unseen.get_visible()
+    assert seen.get_visible() and not unseen.get_visible()
+
+
 def test_a_figure_may_be_as_heavy_as_said(monkeypatch):
+    assert figures.HEAVIEST == 300_000
     bytes_ = len(make().html.encode())
     monkeypatch.setattr(figures, "HEAVIEST", bytes_)
     assert make().html
@@ -304,6 +314,16 @@ def test_reading_keeps_the_picture_in_fewer_letters():
     assert drawing.attrib == {"viewBox": "0 0 9 9"}
 
 
+def test_only_groups_are_found_again_and_only_markers_share_a_style():
+    svg = """<svg><g id="picture"><image id="picture" x="1"/></g>
+    <g><path style="fill:red"/><path style="fill:red"/></g></svg>"""
+    drawing, _ = _live.read(svg, {"picture": {"data-moves": "p"}})
+    assert _live.markup(drawing) == (
+        '<g data-moves="p"><image x="1"/></g>'
+        '<g><path style="fill:red"/><path style="fill:red"/></g>'
+    )
+
+
 @pytest.mark.parametrize(
     ("n", "text"),
     [
@@ -391,6 +411,10 @@ def one_gid_twice(ax, n):
     ax.plot(GRID, -n * GRID, gid="line")
 
 
+def other_gid(ax, n):
+    ax.plot(GRID, n * GRID, gid=f"line {n}")
+
+
 def empty_text(ax, n):
     ax.text(0.5, 5, "here" * (n - 1), gid="word")
 
@@ -413,6 +437,10 @@ def noise(ax, n):
             "got no more",
         ),
         (lambda: make(other_legend, n=[1, 2]), r"at \{'n': 1\} expected Leg"),
+        (
+            lambda: make(other_gid, n=[1, 2]),
+            r"at \{'n': 1\} expected Line2D line 2, got Line2D line 1",
+        ),
         (lambda: make(other_limits, n=[1, 2]), r"change at \{'n': 1\}"),
         (lambda: make(one_gid_twice, n=[1, 2]), "a gid .* once, got 'line'"),
         (

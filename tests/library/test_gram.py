@@ -61,3 +61,13 @@ def test_the_product_is_for_points_that_are_all_near_the_mean(scale, seen):
         X = near if seen == "Z" else far
         Z = near if seen == "X" else far
         assert _gram.SquaredDistances(X, Z, scale).product == product
+
+
+def test_only_tiles_on_the_diagonal_have_a_diagonal_of_zeros():
+    X = cloud(10, 9, seed=3)
+    tiles = _gram.SquaredDistances(X, X, 0.1)
+    exact = 0.1 * cdist(X, X, "sqeuclidean")
+    assert tiles.product
+    for rows, columns in [(0, 0), (0, 5), (5, 0), (5, 5)]:
+        place = slice(rows, rows + 5), slice(columns, columns + 5)
+        assert_allclose(tiles(*place), exact[place], atol=1e-13)

@@ -8,6 +8,7 @@ import inspect
 import math
 import pickle
 from collections import Counter
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
@@ -33,7 +34,10 @@ from kernelbook.kernels import (
     Spectrum,
     WeisfeilerLehman,
     exp,
+    hyperparameter,
+    non_negative,
     positive,
+    setting,
     squared_distances,
 )
 
@@ -407,3 +411,38 @@ class Flat(Kernel):
 def test_mistakes_are_named(build, kind, message):
     with pytest.raises(kind, match=message):
         build()
+
+
+def whole(value, name):
+    if value != int(value):
+        raise ValueError(f"{name} must be whole, got {value}")
+    return int(value)
+
+
+def test_a_kernel_written_today_learns_what_it_declares():
+    class Wave(Kernel):
+        width: float = positive()
+        power: int = setting(whole, 2, called="the power")
+        height: float = hyperparameter(whole, 3)
+        floor: float = non_negative(0.0)
+
+        def evaluate(self, X, Z):
+            return self.height + 0 * squared_distances(X, Z)
+
+    k = Wave(width=1.5)
+    assert k == Wave(1.5, 2, 3, 0.0)
+    assert k.parameters() == {"width": 1.5, "height": 3}
+    assert Wave(width=1.0, floor=0.5).parameters()["floor"] == 0.5
+    with pytest.raises(ValueError, match="the power must be whole"):
+        Wave(1.0, 0.5)
+    with pytest.raises(ValueError, match="height must be whole"):
+        Wave(1.0, 2, 0.5)
+    with pytest.raises(FrozenInstanceError):
+        k.width = 2.0
+
+
+def test_a_class_option_that_nobody_knows_is_refused():
+    with pytest.raises(TypeError, match="no keyword arguments"):
+
+        class Odd(Kernel, option=1):
+            pass

@@ -1,5 +1,6 @@
 """One Cholesky factorisation: against NumPy, in place, and when it fails."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -67,6 +68,17 @@ def test_jitter_repairs_the_matrix_that_was_given(overwrite):
     assert np.array_equal(np.tril(factor.U, -1), np.zeros((60, 60)))
     assert overwrite or np.array_equal(C, before)
     assert np.shares_memory(factor.U, C) == overwrite
+
+
+def test_jitter_is_reported_to_whoever_called_the_library():
+    def library_function(C):
+        _linalg.factor(C, "K")
+
+    with pytest.warns(JitterWarning) as seen:
+        line = inspect.currentframe().f_lineno + 1
+        library_function(crowded())
+    (warning,) = seen
+    assert (warning.filename, warning.lineno) == (__file__, line)
 
 
 def test_an_indefinite_matrix_says_pivot_eigenvalue_and_shift():

@@ -481,6 +481,17 @@ def test_direction_is_that_of_the_bridge():
     assert_allclose(points.direction, bridge / points.upper, rtol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [2.0**-500, 2.0**-30, 2.0**500])
+def test_the_shortest_mixture_does_not_depend_on_the_scale(scale):
+    X, t = clouds(3)
+    left, right = np.flatnonzero(t == 1), np.flatnonzero(t == -1)
+    pairs = list(zip(left[:4].tolist(), right[:4].tolist(), strict=True))
+    one, other = (_hulls.shortest_mixture(s * X, pairs) for s in (1.0, scale))
+    assert_allclose(other, one, atol=1e-12)
+    # of one point and itself any weights will do, if they are convex
+    assert _hulls.shortest_mixture(0 * X, pairs).sum() == 1
+
+
 @pytest.mark.parametrize("c", [2.0**-1000, 2.0**-600, 2.0**600, 2.0**1000])
 def test_a_hyperplane_is_the_same_at_every_scale(c):
     X, t = clouds(1)

@@ -167,6 +167,9 @@ def test_bound_ignores_the_unit_of_the_features(size):
         assert_allclose(perceptron.mistake_bound(c * u, size * Phi, t), bound)
     x = [[-2.0 * size], [size]]
     assert_allclose(perceptron.mistake_bound([-1e160], x, [1, -1]), 4.0)
+    x = [[-3.0 * size, 0.0], [0.0, -3.0 * size]]
+    assert_allclose(perceptron.mistake_bound([-1e160, 0], x[:1], [1]), 1.0)
+    assert_allclose(perceptron.mistake_bound([-1e160] * 2, x, [1, 1]), 2.0)
 
 
 def test_xor_is_learned_with_a_quadratic_kernel():
@@ -278,6 +281,11 @@ def test_one_update_follows_the_subgradient_of_its_example():
     assert_allclose(new_b, b - 0.3 * g_b)
     same_w, same_b = perceptron.update(w, b, x, -1)
     assert np.array_equal(same_w, w) and same_b == b and same_w is not w
+
+
+def test_a_step_is_one_unless_told_otherwise():
+    w, b = perceptron.update([0.0, 0.0], 0.0, [0.2, 3.0], -1)
+    assert np.array_equal(w, [-0.2, -3.0]) and b == -1
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -136,6 +136,10 @@ def test_inputs_are_left_alone():
             lambda K, t: ridge.bias_variance(K, t, 1.0, 1.0, K[:1], t[:1]),
             1,
         ),
+        (
+            lambda K, t: ridge.fit(kernels.Linear(), t[:, None], t, 1.0),
+            1,
+        ),
     ],
 )
 def test_a_system_takes_the_memory_of_one_matrix(solve, matrices):
@@ -155,6 +159,14 @@ def test_rounding_gets_jitter_and_a_report():
     with pytest.warns(JitterWarning, match=message) as caught:
         ridge.fit_dual(K, np.ones(60), 1e-20)
     assert caught[0].filename == __file__  # the line that called the library
+
+
+@pytest.mark.parametrize("solve", [ridge.fit_dual, ridge.target_weights])
+def test_rounding_of_single_precision_is_judged_by_that(solve):
+    X = np.linspace(0, 1, 60)[:, None]
+    K = kernels.Gaussian(1.0)(X).astype(np.float32)
+    with pytest.warns(JitterWarning, match=r"added 7\.2e-05 to its diagonal"):
+        solve(K, np.ones((60, 1)), 1e-20)
 
 
 def test_indefinite_matrix_raises_with_its_eigenvalue():
@@ -224,6 +236,56 @@ K2, T2 = np.eye(2), np.ones(2)
         (
             lambda: ridge.objective(T2, K2, T2, -0.5),
             "lam must be >= 0, got -0.5",
+        ),
+        (
+            lambda: ridge.gradient(T2, K2, T2, -0.5),
+            "lam must be >= 0, got -0.5",
+        ),
+        (
+            lambda: ridge.dual_objective(T2, K2, T2, -0.5),
+            "lam must be >= 0, got -0.5",
+        ),
+        (
+            lambda: ridge.dual_gradient(T2, K2, T2, -0.5),
+            "lam must be >= 0, got -0.5",
+        ),
+        (
+            lambda: ridge.lagrangian_dual(T2, K2, T2, 0.0),
+            "lam must be > 0, got 0.0",
+        ),
+        (
+            lambda: ridge.target_weights(K2, K2, 0.0),
+            "lam must be > 0, got 0.0",
+        ),
+        (
+            lambda: ridge.target_weights(K2, [[1.0, np.nan]] * 2, 1.0),
+            "k must be finite, got 2 NaN or inf",
+        ),
+        (
+            lambda: ridge.residual_coefficients(T2, K2, T2, 0.0),
+            "lam must be > 0, got 0.0",
+        ),
+        (
+            lambda: ridge.residual_coefficients([1.0, np.nan], K2, T2, 1.0),
+            "w must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: ridge.weights_from_dual([1.0, np.nan], K2),
+            "a must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: ridge.predict([1.0, np.nan], K2),
+            "a must be finite, got 1 NaN or inf",
+        ),
+        (
+            lambda: ridge.dual_objective(
+                T2, np.triu(np.ones((2, 2))), T2, 1.0
+            ),
+            "K must be symmetric, got entries that differ .* by 1",
+        ),
+        (
+            lambda: ridge.dual_gradient(T2, K2, [1.0, np.nan], 1.0),
+            "t must be finite, got 1 NaN or inf",
         ),
     ],
 )

@@ -175,7 +175,72 @@ def test_low_rank_step_looks_only_where_an_entry_exceeds_the_diagonal(
         point = solver.point_at(p, np.zeros(2))
         assert solver.low_rank_step(p, point, free_watch()) is point
     assert not looked
-    assert_allclose(largest, np.array([1 / 2, 1 / 4, 2.0]) * solver.LOW_RANK)
+    assert_allclose(largest, [1e-6 / 2, 1e-6 / 4, 2e-6])
+
+
+def test_G_need_not_explain_ten_roundings(monkeypatch):
+    largest = []
+    monkeypatch.setattr(
+        interior, "pivoted_cholesky", lambda _, limit: largest.append(limit)
+    )
+    p = by_hand(1e12 * np.eye(2))
+    solver.low_rank_step(p, solver.point_at(p, np.zeros(2)), free_watch())
+    assert_allclose(largest, [1e13 * solver.EPS])
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_thousand_roundings_are_none_too_many(sign, monkeypatch):
+    looked = []
+    monkeypatch.setattr(
+        solver, "refuse_indefinite", lambda *K: looked.append(K)
+    )
+    monkeypatch.setattr(interior, "pivoted_cholesky", lambda *_: None)
+    seen = []
+    for roundings in [1000, 1001]:
+        off = sign * (1 + roundings * solver.EPS)
+        p = by_hand([[1.0, off], [off, 1.0]])
+        solver.low_rank_step(p, solver.point_at(p, np.zeros(2)), free_watch())
+        seen += [len(looked)]
+    assert seen == [0, 1]
+
+
+def test_curvature_below_a_thousand_roundings_makes_the_solver_look(
+    monkeypatch,
+):
+    looked = []
+    monkeypatch.setattr(
+        solver, "refuse_indefinite", lambda *K: looked.append(K)
+    )
+    seen = []
+    for roundings in [500, 501]:  # K_ii + K_jj - 2K_ij is minus twice that
+        off = 1 + roundings * solver.EPS
+        start(by_hand([[1.0, off], [off, 1.0]]), 1)
+        seen += [len(looked)]
+    assert seen == [0, 1]
+
+
+def test_rounding_is_that_of_the_largest_entry():
+    assert by_hand(np.diag([1.0, 4.0])).flat == 4 * solver.EPS
+
+
+def test_interior_point_gets_goals_relative_to_the_dual_and_a_box(
+    monkeypatch,
+):
+    asked = []
+    monkeypatch.setattr(interior, "minimise", lambda *all_: asked.append(all_))
+    # The primal is 0.01, and so no v exceeds 0.02.
+    K = np.diag([100.0, 100.0, 0.0, 0.0])
+    p = problem_of(K, [1, -1, 1, -1], 5.0)
+    v, e = np.array([0.01, -0.01, 0.0, 0.0]), np.zeros(4)
+    point = solver.Point(v, e, (0.0, 0.0), dual=0.007, gap=0.003)
+    solver.low_rank_step(p, point, free_watch())
+    solver.subset_step(p, point, 1, free_watch())
+    assert_allclose([goal for *_, goal, _ in asked], [7e-12, 7e-15])
+    (_, _, low_rank, start_, *_), (_, _, subset, *_) = asked
+    assert_allclose(low_rank.high, [0.02, 0, 0.02, 0])
+    assert_allclose(low_rank.low, [0, -0.02, 0, -0.02])
+    assert_allclose(start_, v)
+    assert_allclose(subset.high, [5, 0, 5])
 
 
 def test_steps_give_up_where_interior_point_does(monkeypatch):
@@ -292,6 +357,32 @@ def test_descent_needs_two_free_coefficients_and_stays_at_the_optimum():
     assert watch.iterations == 2
 
 
+@pytest.mark.parametrize(
+    ("room", "step", "part", "met"),
+    [
+        ([1.5, 4.0], [1.0, 2.0], 1.0, [False, False]),
+        ([1.5, -0.5], [1.0, -2.0], 0.25, [False, True]),
+        ([0.5, -1.0], [1.0, -2.0], 0.5, [True, True]),
+        ([1.0, 4.0], [1.0, 2.0], 1.0, [True, False]),
+        ([-2.0, 3.0], [0.0, 1.0], 1.0, [False, False]),  # no step at all
+    ],
+)
+def test_step_ends_at_the_nearest_bound(room, step, part, met):
+    new, there = solver.within(np.array(room), np.array(step))
+    assert_array_equal(new, part * np.array(step))
+    assert_array_equal(there, met)
+
+
+def test_one_free_coefficient_takes_up_the_sum():
+    p = problem_of(np.diag([1.0, 2.0, 3.0]), [1, 1, -1], 0.5)
+    now = solver.Guess(np.arange(3) == 2, np.arange(3) == 0)
+    zero = solver.point_at(p, np.zeros(3))
+    v, e, b = solver.solve_free(p, zero, now)
+    assert_allclose(v, [0.5, 0.0, -0.5])
+    assert_allclose(e, [0.5, 1.0, 0.5])
+    assert_allclose(b, 0.5)
+
+
 def test_steps_give_up_where_the_free_block_is_not_factorised(monkeypatch):
     monkeypatch.setattr(solver, "free_solver", lambda *_: None)
     p, watch = problem(20, 2.0), free_watch()
@@ -363,6 +454,40 @@ def test_newton_leaves_at_its_bound_what_is_on_the_margin_too():
     assert_array_equal(best.e, [0, 0, 0, 0, 0.5, -0.5])
     assert_allclose(solver.newton(p, best, p.stride, watch), best.v)
     assert watch.iterations == 1
+
+
+LOW, FREE, HIGH = -1, 0, 1
+OF_V, OF_E = solver.SURE * 4.0, solver.SURE * 2.0
+
+
+def test_guess_is_mended_where_it_is_wrong_beyond_rounding():
+    # The longest v is 4 and the largest e - b 2: rounding is 1e-10 of these.
+    table = [
+        (1, -4.0, 0.0, FREE, LOW),
+        (1, 0.0, -2.0, LOW, LOW),
+        (1, -3.5e-10, 0.0, FREE, FREE),
+        (1, -OF_V, 0.0, FREE, FREE),
+        (1, -4.5e-10, 0.0, FREE, LOW),
+        (1, 3.5e-10, 0.0, FREE, FREE),
+        (-1, 3.5e-10, 0.0, FREE, FREE),
+        (-1, OF_V, 0.0, FREE, FREE),
+        (-1, 4.5e-10, 0.0, FREE, HIGH),
+        (-1, -3.5e-10, 0.0, FREE, FREE),
+        (1, 0.0, 1.5e-10, LOW, LOW),
+        (1, 0.0, OF_E, LOW, LOW),
+        (1, 0.0, 2.5e-10, LOW, FREE),
+        (1, 0.0, -1.5e-10, LOW, LOW),
+        (1, 3.0, -1.5e-10, HIGH, HIGH),
+        (1, 3.0, -OF_E, HIGH, HIGH),
+        (1, 3.0, -2.5e-10, HIGH, FREE),
+        (1, 3.0, 1.5e-10, HIGH, HIGH),
+        (1, 1.0, 0.5, FREE, FREE),
+    ]
+    t, v, excess, before, after = np.array(table).T
+    p = problem_of(np.eye(len(t)), t, 3.0)
+    now = solver.Guess(before == FREE, before == HIGH)
+    found = solver.mended(p, now, v, excess)
+    assert_array_equal(found, [after == FREE, after == HIGH])
 
 
 def test_guess_is_where_a_gradient_step_ends():
@@ -579,7 +704,7 @@ def test_definiteness_is_judged_beyond_rounding(size, eps):
         solver.probe(K, K.copy(), eps)
 
     d = np.full(size, 3.0)
-    for lowest, good in [(-5, True), (-40, False)]:
+    for lowest, good in [(-9, True), (-11, False)]:
         d[0] = lowest * eps * 3.0 * (size - 1)
         for judge in [refuse, probe]:
             if good:
@@ -612,6 +737,7 @@ def test_block_is_of_evenly_spaced_examples_from_first_to_last():
     seen = solver.evenly_spaced(small)
     seen[0, 0] = 7
     assert_array_equal(small, 1)  # the block is a copy
+    assert_array_equal(solver.evenly_spaced(K[:3, :3]), K[:3, :3])
 
 
 def test_problem_refuses_what_the_block_shows_and_no_more():
@@ -651,6 +777,14 @@ def test_origin_stays_unless_the_examples_are_ten_times_as_far():
         K = np.eye(1000) + far
         t = np.where(np.arange(1000) % 2, 1.0, -1.0)
         assert (problem_of(K, t, 1.0).origin is not None) == moves
+
+
+def test_gram_seen_from_an_example_is_symmetric_to_the_last_digit():
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    K = solver.seen_from(X @ X.T, 3)
+    assert_array_equal(K, K.T)
+    Y = X - X[3]
+    assert_allclose(K, Y @ Y.T, atol=1e-12)
 
 
 def test_moved_origin_keeps_every_digit_of_a_large_offset():
@@ -695,6 +829,20 @@ def test_balance_leaves_the_sum_to_the_finest_number_inside(bias):
     assert_array_equal(solver.balanced(p, corner), corner)
 
 
+@pytest.mark.parametrize(
+    ("v", "finest"),
+    [
+        ([3.0, 0.0, -2.0, -1.0 + 1e-9], 3),  # 0 is the lower bound
+        ([2.0, 1.0 + 1e-9, -3.0, 0.0], 1),  # 0 is the upper bound
+    ],
+)
+def test_balance_leaves_alone_what_is_on_its_bound(v, finest):
+    p = problem_of(np.eye(4), [1, 1, -1, -1], 3.0)
+    new = solver.balanced(p, np.array(v))
+    assert_array_equal(np.flatnonzero(new != v), [finest])
+    assert math.fsum(new) == 0
+
+
 def test_recomputed_point_forgets_the_drift_of_e():
     p = problem(30, 2.0)
     point = somewhere(p)
@@ -707,6 +855,9 @@ def test_a_small_gap_is_believed_only_after_e_is_computed_anew():
     point = somewhere(p)
     search = search_for(p)
     search.note(replace(point, gap=0.0))
+    assert search.best.relative_gap == pytest.approx(point.relative_gap)
+    search = search_for(p, 0.25)
+    search.note(replace(point, dual=3.0, gap=1.0))
     assert search.best.relative_gap == pytest.approx(point.relative_gap)
 
 
@@ -725,6 +876,25 @@ def test_longer_margins_close_the_gap_that_rounding_leaves(bias):
     # Not where a coefficient would leave its box.
     tight = problem_of(K, t, 1e-6, bias)
     assert solver.outward(tight, point) is point
+
+
+def test_how_much_longer_is_what_is_short_and_what_is_rounding():
+    # |K||v| is 4e5 and 2e5; a margin is short by 1e-10, the other long.
+    p = by_hand([[3e8, -1e8], [-1e8, 1e8]])
+    v, e = np.array([1e-3, -1e-3]), np.array([1e-10, 5e-10])
+    point = solver.Point(v, e + 0.25, (0.0, 0.5), dual=1.0, gap=1.0)
+    longer = solver.outward(p, point).v / v - 1
+    expected = 2 * 1e-10 + 4 * 4e5 * solver.EPS
+    assert_allclose(longer, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("v", [[0.25, -1.0], [1.0, -0.25], [1 - 1e-10, -0.5]])
+def test_nothing_gets_longer_than_its_box(v):
+    p, e = by_hand(np.zeros((2, 2))), np.array([1e-9, 0.0])
+    point = solver.Point(np.array(v), e, (0.0, 0.0), dual=1.0, gap=1.0)
+    assert solver.outward(p, point) is point
+    at_its_end = replace(point, e=np.zeros(2), v=np.array([1.0, -1.0]))
+    assert solver.outward(p, at_its_end) is at_its_end
 
 
 # ------------------------------------------------------------ the schedule
@@ -893,3 +1063,63 @@ def test_projection_leaves_the_phantom_alone_while_an_example_can_move():
     assert_allclose(new, [1.25, 3.0, -1.75, 0.0, -2.5])
     corner = solver.project(p, np.array([3.0, 0.0, -3.0, 0.0, 0.4]))
     assert_allclose(corner, [3.0, 0.0, -3.0, 0.0, 0.0], atol=1e-15)
+
+
+def point_with(p, gap):
+    """A point that says so of its gap."""
+    return replace(solver.point_at(p, np.zeros(len(p.t))), dual=1.0, gap=gap)
+
+
+def test_the_higher_point_is_that_of_the_higher_dual():
+    low = point_with(problem(20), 0.1)
+    high = replace(low, dual=2.0, gap=9.0)
+    assert solver.higher(low, high) is high
+    assert solver.higher(high, low) is high
+
+
+def stop(*_):
+    raise solver.Stop("max_seconds")
+
+
+def test_a_limit_met_after_interior_point_does_not_lose_its_point(
+    monkeypatch,
+):
+    p = problem(20)
+    search, good = search_for(p), point_with(p, 0.1)
+    monkeypatch.setattr(solver, "low_rank_step", lambda *_: good)
+    monkeypatch.setattr(solver, "finished", stop)
+    with pytest.raises(solver.Stop):
+        solver.low_rank(p, search.best, search)
+    assert search.best is good
+
+
+def test_a_limit_met_after_a_descent_does_not_lose_its_point(monkeypatch):
+    p = problem(20)
+    search, good = search_for(p), point_with(p, 0.1)
+    monkeypatch.setattr(solver, "newton", lambda *_: None)
+    monkeypatch.setattr(solver, "subspace_steps", lambda *_: good)
+    monkeypatch.setattr(solver, "pair_steps", stop)
+    with pytest.raises(solver.Stop):
+        solver.rounds(p, search.best, search, 1)
+    assert search.best is good
+
+
+def test_what_newton_finds_is_proposed_and_ends_the_rounds(monkeypatch):
+    p = problem_of(np.eye(2), [1, -1], 2.0)
+    search, best = search_for(p), np.array([1.0, -1.0])
+    rough = solver.point_at(p, np.array([1 - 1e-8, -1 + 1e-8]))
+    assert rough.relative_gap < search.tolerance
+    monkeypatch.setattr(solver, "newton", lambda *_: best)
+    monkeypatch.setattr(solver, "subspace_steps", stop)
+    assert_array_equal(solver.rounds(p, rough, search, 3).v, best)
+    assert search.done
+
+
+def test_subsets_grow_no_more_when_the_search_is_over(monkeypatch):
+    p = problem_of(np.eye(2), [1, -1], 2.0)
+    best = solver.point_at(p, np.array([1.0, -1.0]))
+    monkeypatch.setattr(solver, "subset_step", lambda *_: best)
+    monkeypatch.setattr(solver, "pair_steps", stop)
+    search = search_for(p)
+    assert solver.growing_subsets(p, search.best, search) is best
+    assert search.done
