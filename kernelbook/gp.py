@@ -332,8 +332,8 @@ def log_marginal_likelihood(gp: GP) -> float:
 def append(gp: GP, x: Any, t: ArrayLike, beta: float | None = None) -> GP:
     """The same process after one more example, in N² operations.
 
-    U gets the column U⁻ᵀk and below it the root of σ²(x) (28); then a = C⁻¹t
-    takes two triangular solves.
+    U gets the column U⁻ᵀk and below it the root of σ²(x) (28); then
+    a_new = {t - m(x)} / σ²(x), and the old a loses a_new C_N⁻¹k.
 
     Parameters
     ----------
@@ -364,11 +364,19 @@ def append(gp: GP, x: Any, t: ArrayLike, beta: float | None = None) -> GP:
     else:
         betas = np.append(np.full(len(gp.t), gp.beta), 1 / noise)
     c = float(gp.k.diagonal(new)[0] + np.ravel(noise)[0])
+    k = gp.k(gp.X, new)[:, 0]
     try:
-        factor = gp.factor.append(gp.k(gp.X, new)[:, 0], c)
+        factor = gp.factor.append(k, c)
     except LinAlgError:  # only fit can add jitter
         return fit(gp.k, X, targets, betas, gp.mean)
-    return _conditioned(gp.k, X, targets, betas, gp.mean, factor)
+    if gp.weights is not None:  # which the new example changes
+        return _conditioned(gp.k, X, targets, betas, gp.mean, factor)
+    u, root = factor.U[:-1, -1], factor.U[-1, -1]
+    a_new = (t[0] - gp.prior_mean(new) - k @ gp.a) / root**2
+    change = np.multiply.outer(gp.factor.backsolve(u), a_new)
+    old = gp.a - change.reshape(gp.a.shape)
+    a = np.concatenate([old, np.reshape(a_new, (1, *old.shape[1:]))])
+    return GP(gp.k, X, targets, betas, factor, a, gp.mean)
 
 
 def loo(gp: GP) -> Prediction:

@@ -91,8 +91,8 @@ def evidence(
     for rows, columns in _tiles(model.X):
         _, dK = k.differentiate(cut(P, rows), cut(P, columns))
         half = W.lower_half(rows, columns)
-        for name in gradient:
-            gradient[name] += float(np.vdot(half, _derivative(k, dK, name)))
+        for name in _all_of(gradient, dK, k):
+            gradient[name] += float(np.vdot(half, dK[name]))
     gradient["beta"] = float(np.sum(-W.diagonal() / model.beta)) / 2
     return Evidence(value, gradient)
 
@@ -328,7 +328,7 @@ class _Weights:
 
         Against a symmetric ∂C it sums to ½ tr(W ∂C).
         """
-        W: FloatArray = self.B[rows] @ self.B[columns].T
+        W: FloatArray = np.dot(self.B[rows], self.B[columns].T)
         C_inverse = self.C_inverse[rows, columns]
         W -= C_inverse if self.Q == 1 else self.Q * C_inverse
         if columns.stop > rows.start:
@@ -357,12 +357,13 @@ def _tiles(X: Any) -> Iterator[tuple[slice, slice]]:
             yield slice(start, stop), slice(first, min(first + COLUMNS, stop))
 
 
-def _derivative(
-    k: Kernel, dK: Mapping[str, FloatArray], name: str
-) -> FloatArray:
-    if name not in dK:
+def _all_of(
+    names: Mapping[str, float], dK: Mapping[str, FloatArray], k: Kernel
+) -> Mapping[str, float]:
+    """The names, if there is a derivative by each."""
+    if missing := names.keys() - dK.keys():
         raise ValueError(
             f"k must differentiate by all its hyperparameters, but {k} gives "
-            f"no derivative by {name!r}"
+            f"no derivative by {min(missing)!r}"
         )
-    return dK[name]
+    return names

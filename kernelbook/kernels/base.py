@@ -42,7 +42,8 @@ What more a kernel may say, each method for a reason:
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, Self, dataclass_transform
+from functools import partial
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 
@@ -135,23 +136,23 @@ class KernelFunction(ABC):
     rules that make new kernels of it come with :class:`Kernel`.
     """
 
+    checks: ClassVar[dict[str, tuple[Callable[[Any, str], Any], str]]] = {}
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         dataclass(frozen=True)(cls)
+        cls.checks = {
+            one.name: (
+                one.metadata.get("check", partial(_a_kernel, cls)),
+                one.metadata.get("called") or one.name,
+            )
+            for one in fields(cls)  # type: ignore[arg-type]
+        }
 
     def __post_init__(self) -> None:
-        for one in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, one.name)
-            if "check" in one.metadata:
-                name = one.metadata["called"] or one.name
-                value = one.metadata["check"](value, name)
-                object.__setattr__(self, one.name, value)
-            elif not isinstance(value, KernelFunction):
-                raise TypeError(
-                    f"{one.name} of {type(self).__name__} must be a kernel or "
-                    "be declared as what it is: positive(), non_negative(), "
-                    "hyperparameter(check) or setting(check)"
-                )
+        for name, (check, called) in self.checks.items():
+            value = check(getattr(self, name), called)
+            object.__setattr__(self, name, value)
 
     # What a kernel says of itself.
 
@@ -369,6 +370,17 @@ def each_non_negative(values: Any, name: str) -> tuple[float, ...]:
     for i, value in enumerate(numbers):
         _checks.non_negative(float(value), f"{name}[{i}]")
     return tuple(numbers.tolist())
+
+
+def _a_kernel(kind: type, value: Any, name: str) -> KernelFunction:
+    """The check of a field that says nothing of itself: a part of a rule."""
+    if not isinstance(value, KernelFunction):
+        raise TypeError(
+            f"{name} of {kind.__name__} must be a kernel or be declared as "
+            "what it is: positive(), non_negative(), hyperparameter(check) "
+            "or setting(check)"
+        )
+    return value
 
 
 def _single(x: Any) -> bool:

@@ -1,5 +1,6 @@
 """The kernel of the notes' equation (24), with its four hyperparameters."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -38,9 +39,14 @@ class ExponentialQuadratic(Kernel):
 
     theta: tuple[float, float, float, float] = hyperparameter(_four_thetas)
 
+    @cached_property
+    def bump(self) -> Gaussian:
+        """The first term without its height."""
+        return Gaussian(self.theta[1] / 2)
+
     def evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """The three terms of (24), added up."""
-        K = self.theta[0] * Gaussian(self.theta[1] / 2).evaluate(X, Z)
+        K = self.theta[0] * self.bump.evaluate(X, Z)
         K += self.theta[2]
         if self.theta[3] > 0:
             K += self.theta[3] * (X @ Z.T)
@@ -54,7 +60,7 @@ class ExponentialQuadratic(Kernel):
 
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:
         """By θ₀, θ₂, θ₃ the terms of (24); by θ₁ the first times -½θ₁ r²."""
-        E, dE = Gaussian(self.theta[1] / 2).differentiate(X, Z)
+        E, dE = self.bump.differentiate(X, Z)
         E *= self.theta[0]
         by_theta1 = dE["gamma"]
         by_theta1 *= self.theta[0]

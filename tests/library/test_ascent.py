@@ -114,18 +114,44 @@ def test_beyond_the_known_there_is_a_bowl_around_the_last_known_place():
 # ------------------------------------------------------- how far the work is
 
 
-def test_long_work_reports_every_ten_seconds_unless_not_wanted(
-    monkeypatch, capsys
+@pytest.fixture
+def clocks(monkeypatch):
+    """The clock on the wall and that of the processor, set by hand."""
+    now = {"monotonic": 100.0, "process_time": 500.0}
+    for clock in now:
+        monkeypatch.setattr(
+            _progress.time, clock, lambda clock=clock: now[clock]
+        )
+    return now
+
+
+def test_long_work_reports_after_ten_seconds_and_then_every_ten(
+    clocks, capsys
 ):
-    clock = iter([100.0, 109.9, 110.0, 119.9, 120.5])
-    monkeypatch.setattr(_progress.time, "process_time", lambda: next(clock))
     report = _progress.Progress("work")
-    for text in ("early", "first", "soon", "second"):
-        report(text)
+    for seconds in (9.9, 0.1, 9.9, 0.5):
+        for clock in clocks:
+            clocks[clock] += seconds
+        report(f"{seconds} later")
     err = capsys.readouterr().err
-    assert err == "work: 10 s, first\nwork: 20 s, second\n"
-    clock = iter([0.0, 99.0])
-    _progress.Progress("work", wanted=False)("never")
+    assert err == "work: 10 s, 0.1 later\nwork: 20 s, 0.5 later\n"
+
+
+@pytest.mark.parametrize("clock", ["monotonic", "process_time"])
+def test_neither_waiting_nor_many_processors_make_work_long(
+    clock, clocks, capsys
+):
+    report = _progress.Progress("work")
+    clocks[clock] += 99.0
+    report("never")
+    assert capsys.readouterr().err == ""
+
+
+def test_nothing_is_reported_that_is_not_wanted(clocks, capsys):
+    report = _progress.Progress("work", wanted=False)
+    for clock in clocks:
+        clocks[clock] += 99.0
+    report("never")
     assert capsys.readouterr().err == ""
 
 

@@ -365,6 +365,16 @@ def test_sparse_input_stays_sparse_and_is_not_the_callers():
     assert _checks.matrix_or_sparse(csr_array((2, 2)), "X").nnz == 0
 
 
+@pytest.mark.parametrize("N", [3, 5000])
+def test_large_or_small_an_array_is_finite_if_its_entries_are(N):
+    x = np.full(N, 1e308)  # their sum is not
+    assert_array_equal(_checks.vector(x, "t"), x)
+    for wrong in (np.nan, np.inf, -np.inf):
+        x[N // 2] = wrong
+        with pytest.raises(ValueError, match="t must be finite, got 1 NaN"):
+            _checks.vector(x, "t")
+
+
 def test_an_array_of_floats_is_not_copied():
     X = np.eye(3)
     assert np.shares_memory(_checks.matrix(X, "X"), X)

@@ -232,6 +232,26 @@ def test_a_figure_may_be_as_heavy_as_said(monkeypatch):
         make()
 
 
+def test_the_weight_of_a_page_is_counted_in_bytes(monkeypatch):
+    class Empty:
+        whole, svg = None, ""
+
+        def __init__(self, fig, draw, begin):
+            pass
+
+        def shoot(self, frame):
+            return _live.Scene(None, {}, {})
+
+    monkeypatch.setattr(figures, "Film", Empty)
+    for page, light in [("λ" * 150_000, True), ("λ" * 150_000 + "l", False)]:
+        monkeypatch.setattr(_live, "page", lambda *_, page=page: page)
+        if light:
+            assert figures.live(plt.figure(), print, n=[1, 2]).html == page
+        else:
+            with pytest.raises(ValueError, match="at most 300 kB, got 300"):
+                figures.live(plt.figure(), print, n=[1, 2])
+
+
 def test_the_figure_is_closed_whatever_happens():
     make()
     with pytest.raises(ZeroDivisionError):

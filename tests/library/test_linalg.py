@@ -139,6 +139,22 @@ def test_appending_what_rounding_makes_singular_raises():
         factor.append(np.array([1.0]), 1.0)
 
 
+@given(sizes)
+def test_the_inverse_stands_below_the_diagonal(sizes):
+    C, _ = positive_definite(sizes)
+    lower = np.tril(_linalg.factor(C, "C").into_inverse())
+    assert_allclose(lower, np.tril(np.linalg.inv(C)), atol=1e-8)
+
+
+def test_a_number_is_added_to_the_diagonal_of_a_copy_unless_told():
+    K = crowded(4)
+    wanted = K + 0.5 * np.eye(4)
+    assert_allclose(_linalg.add_to_diagonal(K, 0.5), wanted)
+    assert np.array_equal(K, crowded(4))
+    assert _linalg.add_to_diagonal(K, 0.5, overwrite=True) is K
+    assert_allclose(K, wanted)
+
+
 def test_symmetric_root_squares_back_even_when_singular():
     C = crowded()
     S = _linalg.symmetric_root(C)

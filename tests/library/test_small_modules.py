@@ -121,6 +121,10 @@ def test_tally_counts_products_powers_and_quotients_only():
         (lambda: toydata.noisy_sine(3, -0.1, 0), "noise must be >= 0"),
         (lambda: toydata.two_blobs(1, 1.0, 0), "N must be .* >= 2, got 1"),
         (lambda: toydata.two_moons(1, 0.1, 0), "N must be .* >= 2, got 1"),
+        (lambda: toydata.two_blobs(2, -1.0, 0), "distance must be >= 0"),
+        (lambda: toydata.two_moons(2, -0.1, 0), "noise must be >= 0"),
+        (lambda: toydata.two_rings(2, -0.1, 0), "noise must be >= 0"),
+        (lambda: toydata.blobs([[0.0]], 1, -1.0, 0), "spread must be >= 0"),
         (lambda: toydata.two_rings(0, 0.1, 0), "N must be .* >= 1, got 0"),
         (
             lambda: toydata.blobs([[0.0], [1.0]], 1, 1.0, 0),

@@ -824,7 +824,10 @@ def test_balance_leaves_the_sum_to_the_finest_number_inside(bias):
     tiny = np.array([3.0, 1e-12, -3.0, -1e-9, *phantom])
     assert solver.balanced(p, tiny)[1] == pytest.approx(1e-9)
     beyond = np.array([3.0, 1e-12, -2.0, -2e-12, *phantom])
-    assert solver.balanced(p, beyond)[1] == 0  # as far as its bound
+    new = solver.balanced(p, beyond)
+    assert new[1] == 0  # as far as its bound
+    assert_array_equal(new[[0, 2, 3]], beyond[[0, 2, 3]])
+    assert bias or abs(math.fsum(new)) <= 1e-16
     corner = np.array([3.0, 0.0, -3.0, 0.0, *phantom])
     assert_array_equal(solver.balanced(p, corner), corner)
 
@@ -852,7 +855,8 @@ def test_recomputed_point_forgets_the_drift_of_e():
 
 def test_a_small_gap_is_believed_only_after_e_is_computed_anew():
     p = problem(30, 2.0)
-    point = somewhere(p)
+    point = start(p, 10)
+    assert 0.25 < point.relative_gap < 0.99
     search = search_for(p)
     search.note(replace(point, gap=0.0))
     assert search.best.relative_gap == pytest.approx(point.relative_gap)
@@ -873,6 +877,9 @@ def test_longer_margins_close_the_gap_that_rounding_leaves(bias):
     assert longer.relative_gap < 1e-8
     assert np.all(p.t[:4] * (longer.e - longer.b)[:4] < 0)  # none is short
     assert np.all(np.abs(longer.v[:4]) < 1.01e-6)
+    search = search_for(p)
+    search.propose(point.v)  # tries the longer one if the other will not do
+    assert search.done
     # Not where a coefficient would leave its box.
     tight = problem_of(K, t, 1e-6, bias)
     assert solver.outward(tight, point) is point
@@ -1075,6 +1082,13 @@ def test_the_higher_point_is_that_of_the_higher_dual():
     high = replace(low, dual=2.0, gap=9.0)
     assert solver.higher(low, high) is high
     assert solver.higher(high, low) is high
+
+
+def test_gap_of_just_the_tolerance_will_do():
+    p = problem(20)
+    search = search_for(p, tolerance=1.0)
+    search.propose(np.zeros(20))
+    assert search.done
 
 
 def stop(*_):

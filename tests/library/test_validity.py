@@ -174,7 +174,7 @@ def test_single_values_decide_not_those_of_a_batch():
 def test_draws_are_clouds_and_grids_in_turn_in_ever_wider_boxes(shape, cells):
     rng = np.random.default_rng(0)
     sets = list(_worst_set._draws(shape, 2.0, 5.0, rng))
-    widths = 3 * np.repeat(_worst_set.SCALES, _worst_set.DRAWS)
+    widths = 3 * np.repeat([0.02, 0.05, 0.1, 0.2, 0.5, 1.0], 16)
     for number, (X, width) in enumerate(zip(sets, widths, strict=True)):
         assert X.shape == shape
         assert np.ptp(X, axis=0).max() <= width * (1 + 1e-12)
@@ -262,6 +262,11 @@ def test_probe_counts_sets_points_and_what_is_undefined():
     assert_allclose(probe.smallest, -2)
 
 
+def test_probe_does_not_see_the_size_of_the_function():
+    probe = _worst_set.Probe(table([[4, 12], [12, 9]]))
+    assert_allclose(probe.lowest(np.array([[0.0], [1.0]])), -1)
+
+
 @pytest.mark.parametrize(
     ("K", "sizes"),
     [
@@ -302,6 +307,7 @@ def test_search_without_success_has_tried_sets_of_every_size():
     each = DRAWN + _worst_set.MOVES
     assert search.sets_tried == each * len(_worst_set.SIZES)
     assert search.points_tried == each * sum(_worst_set.SIZES)
+    assert search.points_tried == (96 + 120) * (21 + 8 + 12 + 24 + 48)
 
 
 @given(shapes)
