@@ -418,7 +418,7 @@ def outputs(gp: GP) -> int:
     >>> outputs(fit(Gaussian(0.5), [[0.0]], [[1.0, 2.0, 3.0]], beta=10.0))
     3
     """
-    return int(np.prod(gp.a.shape[1:]))
+    return 1 if gp.a.ndim == 1 else gp.a.shape[1]
 
 
 # ------------------------------------------------------------------- checks

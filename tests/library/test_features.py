@@ -136,6 +136,16 @@ def test_distances_lost_in_rounding_are_zero_not_negative():
     assert np.all(np.abs(S - raw) <= 1e-11 * k(X).max())
 
 
+def test_the_twelfth_digit_decides_what_is_rounding():
+    def beyond(gap):
+        return lambda X, Z: np.where(X == Z.T, 1.0, 1.0 + gap)
+
+    ours = features.kernel_distances(beyond(1e-12), [[1.0]], [[2.0]])
+    assert np.array_equal(ours, [[0.0]])
+    with pytest.raises(ValueError, match="squared distance -2e-11"):
+        features.kernel_distances(beyond(1e-11), [[1.0]], [[2.0]])
+
+
 def test_a_negative_square_is_reported_not_hidden():
     for distances in (
         features.kernel_distances,

@@ -281,6 +281,10 @@ I2, ZERO2, RNG = np.eye(2), np.zeros(2), np.random.default_rng(0)
             "values must have length 1, got 2",
         ),
         (
+            lambda: gaussians.condition(ZERO2, I2, [-1], [1.0]),
+            r"observed must hold distinct whole numbers from 0 to 1, got \[-1",
+        ),
+        (
             lambda: gaussians.condition(ZERO2, I2, [0, 1], [1.0, 2.0]),
             "observed must leave an entry out, got all 2",
         ),
@@ -319,6 +323,12 @@ I2, ZERO2, RNG = np.eye(2), np.zeros(2), np.random.default_rng(0)
 def test_bad_input_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_independent_entries_vary_each_by_its_own():
+    draws = gaussians.sample([1.0, 2.0], np.diag([4.0, 9.0]), 3, rng=5)
+    z = np.random.default_rng(5).standard_normal((3, 2))
+    assert_allclose(draws, [1.0, 2.0] + z * [2.0, 3.0])
 
 
 def test_no_variance_gives_the_mean_itself():

@@ -23,6 +23,7 @@ from kernelbook._gram import TILE
 from kernelbook.kernels import (
     ARDGaussian,
     Constant,
+    ExponentialQuadratic,
     Gaussian,
     Linear,
     Matern,
@@ -314,6 +315,12 @@ def test_quadratic_form_is_its_double_sum(X, seed):
     assert_allclose(quadratic_form(A).diagonal(X), np.diag(K), atol=1e-11)
 
 
+def test_a_quadratic_form_may_be_zero():
+    assert np.array_equal(
+        quadratic_form([[0.0]])([[1.0], [2.0]]), [[0, 0]] * 2
+    )
+
+
 def test_quadratic_form_prints_and_compares():
     k = quadratic_form(np.array([[2.0, 1.0], [1.0, 2.0]]))
     assert eval(repr(k)) == k
@@ -475,6 +482,13 @@ def test_lengths_at_the_ends_of_the_floats_give_finite_values(kind, size):
             assert_allclose(K, np.eye(3), atol=1e-100)
 
 
+def test_without_its_linear_term_kernel_24_is_finite_far_away():
+    k = ExponentialQuadratic((2.0, 1.0, 3.0, 0.0))
+    with np.errstate(over="ignore"):  # of squared distances
+        K = k(FAR)
+    assert_allclose(K, 2 * np.eye(3) + 3)
+
+
 def test_a_function_of_rule_6_gets_all_inputs_at_once():
     X, Z = cloud(2 * TILE, 2, seed=0), cloud(3, 2, seed=1)
     sizes = []
@@ -491,6 +505,11 @@ def test_a_function_of_rule_6_gets_all_inputs_at_once():
     sizes.clear()
     learning.evidence(k, X, X[:, 0], beta=1.0)
     assert set(sizes) == {2 * TILE}
+    sizes.clear()
+    k.derivatives(X)
+    assert sizes == [2 * TILE]
+    k(X, X)
+    assert sizes == [2 * TILE, 2 * TILE]
 
 
 def test_the_root_of_a_quadratic_form_is_made_once(monkeypatch):
@@ -549,6 +568,10 @@ def test_a_kernel_on_columns_sees_no_other():
     [
         (
             lambda: Linear().on(4)(np.ones((2, 4))),
+            "X must have a column 4 for",
+        ),
+        (
+            lambda: Linear().on([0, 4])(np.ones((2, 4))),
             "X must have a column 4 for",
         ),
         (lambda: Linear().on(-1), "columns must be a whole number >= 0"),
@@ -658,6 +681,7 @@ def test_kernels_run_inside_scikit_learn(k):
         (lambda k: k**0.5, TypeError, "rule 5 takes whole powers only"),
         (lambda k: k + 1.0, TypeError, r"write Constant\(1.0\)"),
         (lambda k: 1.0 + k, TypeError, r"write Constant\(1.0\)"),
+        (lambda k: 0.0 + k, TypeError, r"write Constant\(0.0\)"),
         (lambda k: k + "k", TypeError, "unsupported operand"),
         (lambda k: [2.0] * k, TypeError, "unsupported operand|can't multiply"),
         (lambda k: exp(1.0), TypeError, "rule 7 takes a kernel, got float"),
@@ -731,6 +755,18 @@ def test_forbidden_moves_raise_and_cite_the_rule(move, kind, message):
         (lambda: Matern(0.5, length=0.0), "length must be > 0, got 0.0"),
         (lambda: RationalQuadratic(0.0), "alpha must be > 0, got 0.0"),
         (lambda: RationalQuadratic(1.0, -1), "length must be > 0, got -1"),
+        (
+            lambda: ExponentialQuadratic((1.0, 0.0, 1.0, 1.0)),
+            r"theta\[1\] must be > 0, got 0.0",
+        ),
+        (
+            lambda: ExponentialQuadratic((1.0, 1.0, -1.0, 1.0)),
+            r"theta\[2\] must be >= 0, got -1.0",
+        ),
+        (
+            lambda: ExponentialQuadratic((1.0, 1.0, 1.0)),
+            "theta must have length 4, got 3",
+        ),
         (lambda: Periodic(0.0), "period must be > 0, got 0.0"),
         (lambda: Periodic(1.0, 0.0), "length must be > 0, got 0.0"),
         (

@@ -284,6 +284,25 @@ def test_a_street_of_rounding_is_none(scale):
     assert not margin.separable(X, [-1, -1, 1, 1])
 
 
+@pytest.mark.parametrize(("width", "apart"), [(5e-13, False), (2e-12, True)])
+def test_hulls_within_1e_12_of_the_spread_touch(width, apart):
+    X, t = [[-1.0], [0.0], [width], [1.0]], [-1, -1, 1, 1]
+    assert margin.separable(X, t) == apart
+
+
+@pytest.mark.parametrize("width", [2.1e-154, 0.9e153])
+def test_a_street_whose_square_is_a_float_is_found(width):
+    found = margin.hard_margin([[0.0], [width]], [-1, 1])
+    assert_allclose(found.margin, width)
+    assert_allclose(found.alpha * width * width, [2.0, 2.0])
+
+
+@pytest.mark.parametrize("width", [1.9e-154, 3e153])
+def test_a_street_whose_square_is_none_is_refused(width):
+    with pytest.raises(ValueError, match="a street whose square is a float"):
+        margin.hard_margin([[0.0], [width]], [-1, 1])
+
+
 @pytest.mark.parametrize(
     "moved",
     [
@@ -307,6 +326,8 @@ def test_a_point_is_shown_with_four_digits_and_no_rounding_error():
     X[:, 1] = 1e6  # the other feature does not vary
     shown = margin._show(np.array([2.1e-9, -0.123456]), X)
     assert shown == "[ 2.1000e-09 -1.2346e-01]"  # as large as the spread says
+    shown = margin._show(np.array([1.9e-9, -0.123456]), X)
+    assert shown == "[ 0.     -0.1235]"  # and no smaller
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.3, 1e6])

@@ -142,6 +142,13 @@ def test_class_of_votes_is_among_the_winners_and_best_of_them(seed):
         assert multiclass.winners(v)[n, k]
 
 
+def test_of_two_classes_the_only_score_decides():
+    F = [[3.0], [-2.0], [0.0]]
+    assert multiclass.votes(F, K=2).tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert multiclass.total_scores(F, 2).tolist() == [[3, -3], [-2, 2], [0, 0]]
+    assert multiclass.classify_votes(F, K=2).tolist() == [0, 1, 0]
+
+
 def test_a_cycle_of_three_is_a_tie_of_three():
     v = multiclass.votes([[1.0, -1.0, 1.0]], K=3)  # 0 > 1 > 2 > 0
     assert np.array_equal(v, [[1, 1, 1]])

@@ -192,6 +192,7 @@ def test_dual_ridge_does_not_ask_what_the_objects_are():
             lambda: Graph("CC", [(0, 2)]),
             r"edges must join two different nodes out of 2, got \(0, 2\)",
         ),
+        (lambda: Graph("CCC", [(0, 1, 2)]), "edges must have length 2, got 3"),
         (
             lambda: Graph("CC", [(1, 1)]),
             r"edges must join two different nodes out of 2, got \(1, 1\)",

@@ -212,10 +212,10 @@ DRAWN = len(_worst_set.SCALES) * _worst_set.DRAWS
 
 
 def test_a_clear_set_ends_the_search():
-    probe = Told(5, _worst_set.CLEAR, 2 * _worst_set.CLEAR)
+    probe = Told(5, -0.01, -0.011)
     assert worst_set(probe) is probe.asked[-1]
     assert len(probe.asked) == 3
-    probe = Told(*[5] * DRAWN, _worst_set.CLEAR, 2 * _worst_set.CLEAR)
+    probe = Told(*[5] * DRAWN, -0.01, -0.011)
     assert worst_set(probe) is probe.asked[-1]
     assert len(probe.asked) == DRAWN + 2
 
@@ -349,6 +349,12 @@ def test_features_from_a_gram_reproduce_it_with_its_rank(shape):
     assert np.all(np.diff(lengths) <= 1e-12)
 
 
+def test_features_of_single_precision_are_computed_in_double():
+    K = np.array([[2.0, 1.0], [1.0, 2.0]], dtype=np.float32)
+    Phi = validity.feature_map_from_gram(K)
+    assert_allclose(Phi @ Phi.T, K, atol=1e-14)
+
+
 def test_zero_gram_has_no_features():
     assert validity.feature_map_from_gram(np.zeros((3, 3))).shape == (3, 0)
 
@@ -406,6 +412,10 @@ def test_verdicts_print_as_sentences():
             r"K must be a square Gram matrix k\(X\), got shape \(2, 3\)",
         ),
         (
+            lambda: validity.energy([[1.0, 2.0], [0.0, 1.0]], np.ones(2)),
+            "K must be symmetric, got entries that differ .* by 2",
+        ),
+        (
             lambda: validity.energy(np.eye(5), np.ones(2)),
             "v must have length 5, got 2",
         ),
@@ -424,6 +434,12 @@ def test_verdicts_print_as_sentences():
                 kernels.Linear(), low=-np.inf
             ),
             "low must be finite, got -inf",
+        ),
+        (
+            lambda: validity.find_counterexample(
+                kernels.Linear(), high=np.inf
+            ),
+            "high must be finite, got inf",
         ),
         (
             lambda: validity.find_counterexample(lambda X, Z: X - Z.T),
