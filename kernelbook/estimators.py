@@ -497,7 +497,7 @@ class SVC(_KernelClassifier):
         """Scores at new inputs; the largest, or the sign of one, decides.
 
         For two classes the (N*,) outputs y(x), positive for ``classes_[1]``.
-        For more, (N*, K) votes v_k + s_k / 3(1 + |s_k|): the total scores
+        For more, (N*, K) votes v_k + s_k / 3(1 + abs(s_k)): the total scores
         s_k of ``multiclass.total_scores`` decide between equal votes.
         """
         Z = self._new_inputs(X)

@@ -200,10 +200,11 @@ def test_singular_program_has_the_shortest_minimiser(seed):
 
 
 @pytest.mark.parametrize("rows", [("G", "h"), ("A", "b")])
-def test_slope_lost_in_rounding_does_not_open_the_dual(rows):
-    constraint = dict(zip(rows, ([[3.0, 0.0]], [1.0]), strict=True))
+@pytest.mark.parametrize("sign", [1, -1])
+def test_slope_lost_in_rounding_does_not_open_the_dual(rows, sign):
+    constraint = dict(zip(rows, ([[3.0 * sign, 0.0]], [sign]), strict=True))
     lp = QuadraticProgram(np.zeros((2, 2)), [0.3, 0.0], **constraint)
-    multiplier = {"mu" if rows[0] == "G" else "nu": [-0.1]}
+    multiplier = {"mu" if rows[0] == "G" else "nu": [-0.1 * sign]}
     assert 0.3 - 3 * 0.1 != 0
     assert duality.dual_function(lp, **multiplier) == 0.1
 
@@ -333,14 +334,18 @@ def test_singular_and_indefinite_are_found_in_every_unit(unit):
             duality.dual_ascent(wrong)
 
 
-def test_a_slope_of_rounding_is_none_and_a_larger_one_is():
+@pytest.mark.parametrize(
+    ("matrix", "right", "name"), [("G", "h", "mu"), ("A", "b", "nu")]
+)
+def test_a_slope_of_rounding_is_none_and_a_larger_one_is(matrix, right, name):
     """Every entry of c is a sum, known to its number of terms times eps."""
-    G, mu = np.full((10, 1), 0.1), np.full(10, 0.1)
-    lp = QuadraticProgram([[0.0]], [-0.1], G, np.zeros(10))
-    assert (G.T @ mu - 0.1)[0] != 0  # ten times 0.01, rounded
-    assert duality.dual_function(lp, mu) == 0
-    mu[0] += 1e-13
-    assert duality.dual_function(lp, mu) == -np.inf
+    rows, values = np.full((10, 1), 0.1), np.full(10, 0.1)
+    constraints = {matrix: rows, right: np.zeros(10)}
+    lp = QuadraticProgram([[0.0]], [-0.1], **constraints)
+    assert (rows.T @ values - 0.1)[0] != 0  # ten times 0.01, rounded
+    assert duality.dual_function(lp, **{name: values}) == 0
+    values[0] += 1e-13
+    assert duality.dual_function(lp, **{name: values}) == -np.inf
 
 
 @settings(max_examples=50)
@@ -379,6 +384,10 @@ def test_what_falls_beyond_the_floats_falls_to_minus_infinity():
 def test_one_coordinate_beyond_the_floats_is_enough():
     qp = QuadraticProgram(np.diag([1e-200, 1.0]), [1e200, 1.0])
     assert duality.dual_function(qp) == -np.inf
+    qp = QuadraticProgram(1e-200 * np.eye(2), [1e200, 1.0])
+    assert duality.dual_function(qp) == -np.inf
+    with pytest.raises(ValueError, match="mu and nu must give"):
+        duality.recover_primal(qp)
 
 
 def test_huge_slopes_hide_no_smaller_ones():
@@ -395,6 +404,13 @@ def test_default_step_of_the_ascent_has_the_unit_of_the_objective(unit):
     run = duality.dual_ascent(qp, iterations=3)
     assert_allclose(run.mu[:, 0], [0.0, 2 * unit, 2 * unit])
     assert_allclose(run.dual, [0.0, unit, unit])
+
+
+def test_a_constraint_that_no_point_can_mend_gets_dearer_for_ever():
+    qp = QuadraticProgram([[2.0]], [0.0], [[0.0]], [-3.0])  # 0 <= -3
+    run = duality.dual_ascent(qp, iterations=3)
+    assert run.mu[:, 0].tolist() == [0, 3, 6]  # with a step of one
+    assert run.violation.tolist() == [3, 3, 3]
 
 
 def test_ascent_takes_a_hundred_steps_unless_told():
@@ -438,6 +454,11 @@ def test_a_history_keeps_its_own_arrays():
         (([[1.0]], [0, 0]), "q must have length 1, got 2"),
         (([[1.0]], [0], [[1.0, 2.0]], [1]), "G must have 1 columns"),
         (([[1.0]], [0], [[1.0]]), "G and h must be given together"),
+        (([[1.0]], [0], None, [1]), "G and h must be given together"),
+        (
+            ([[1.0]], [0], None, None, None, [1]),
+            "A and b must be given together",
+        ),
         (([[1.0]], [0], [[1.0]], [1, 2]), "h must have length 1, got 2"),
         (([[1.0]], [0], None, None, [[np.nan]], [1]), "A must be finite"),
     ],
@@ -457,6 +478,10 @@ def test_wrong_multipliers_and_steps_are_refused():
         duality.kkt_residuals(qp, [1.0, 2.0], [1.0])
     with pytest.raises(ValueError, match="nu must have length 0, got 1"):
         duality.dual_function(qp, [1.0], [1.0])
+    with pytest.raises(ValueError, match=r"mu must be .* not empty"):
+        duality.lagrangian(qp, [1.0])
+    with pytest.raises(ValueError, match="tolerance must be >= 0, got -1"):
+        duality.duality_gap(qp, [1.0], [1.0], tolerance=-1.0)
     with pytest.raises(ValueError, match="step must be > 0"):
         duality.dual_ascent(qp, step=0.0)
     with pytest.raises(ValueError, match="iterations must be a whole"):

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn import gaussian_process, kernel_ridge, svm
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -362,6 +363,8 @@ def test_no_kernel_is_the_gaussian_of_their_scale():
     assert KernelRidge().fit(X, y).kernel_ == Gaussian(gamma)
     assert KernelLogisticRegression().fit(X, t).kernel_ == Gaussian(gamma)
     assert KernelRidge().fit(np.ones((3, 2)), [1, 2, 3]).kernel_.gamma == 1.0
+    narrow = KernelRidge().fit(X / 100, y).kernel_
+    assert_allclose(narrow.gamma, 10_000 * gamma)
     process = GaussianProcessRegressor(learn=False).fit(X, y)
     assert process.kernel_ == 1.0 * Gaussian(gamma)
     assert GaussianProcessRegressor().fit(X, y).kernel_.c != 1.0
@@ -425,8 +428,9 @@ def test_one_sample_is_drawn_with_seed_zero_unless_told():
     assert told.shape == (len(Z), 1)
 
 
-def test_seeds_of_the_old_kind_are_drawn_below_two_to_the_31():
-    ours, theirs = np.random.RandomState(5), np.random.RandomState(5)
+@pytest.mark.parametrize("start", range(8))
+def test_seeds_of_the_old_kind_are_drawn_below_two_to_the_31(start):
+    ours, theirs = (np.random.RandomState(start) for _ in range(2))
     seed = theirs.randint(2**31)
     drawn = estimators._generator(ours).random()
     assert drawn == np.random.default_rng(seed).random()
@@ -583,6 +587,44 @@ def test_a_name_that_is_none_is_refused(make):
         make(kernel=Gaussian(1.0)).set_params(kernel__width=1.0)
     with pytest.raises(ValueError, match="Invalid parameter 'gamma'"):
         make().set_params(gamma=1.0)
+
+
+@pytest.mark.parametrize("make", CLASSES)
+def test_before_fit_there_is_nothing_to_predict(make):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        make().predict([[1.0]])
+
+
+@pytest.mark.parametrize("make", CLASSES)
+def test_new_inputs_are_like_those_of_fit(make):
+    X, y, Z = data()
+    model = make(kernel=Gaussian(0.5)).fit(X, y > 0)
+    with pytest.raises(ValueError, match=r"has 2 features, .* expecting 3"):
+        model.predict(Z[:, :2])
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        model.predict(csr_array(Z))
+
+
+@pytest.mark.parametrize("make", CLASSES[:2])
+def test_regression_takes_one_example_several_targets_and_numerals(make):
+    X, y, Z = data()
+    assert get_tags(make()).target_tags.multi_output
+    model = make(kernel=Gaussian(0.5)).fit([[1.0, 2.0]], [3.0])
+    assert model.predict([[1.0, 2.0]]).shape == (1,)
+    numerals = np.array([str(value) for value in y], dtype=object)
+    ours = make(kernel=Gaussian(0.5)).fit(X, y).predict(Z)
+    again = make(kernel=Gaussian(0.5)).fit(X, numerals).predict(Z)
+    assert np.array_equal(again, ours)
+
+
+@pytest.mark.parametrize("make", CLASSES[2:])
+def test_classification_takes_labels_only_and_one_of_each_class(make):
+    X, y, _ = data()
+    assert not get_tags(make()).target_tags.multi_output
+    with pytest.raises(ValueError, match="Unknown label type"):
+        make().fit(X, y)
+    model = make(kernel=Linear()).fit([[-1.0], [1.0]], ["ham", "spam"])
+    assert model.predict([[-2.0], [2.0]]).tolist() == ["ham", "spam"]
 
 
 @pytest.mark.parametrize("make", CLASSES)

@@ -143,7 +143,8 @@ def test_noise_per_point_stands_on_the_diagonal(data):
         gp.log_marginal_likelihood(model),
         multivariate_normal(cov=C).logpdf(t),
     )
-    noisy = gp.predict(model, Z, beta=[1, 2, 4, 5, 8.0]).noisy_variance
+    new = np.array([1.0, 2.0, 4.0, 5.0, 8.0])
+    noisy = gp.predict(model, Z, beta=new).noisy_variance
     latent = gp.predict(model, Z, beta=np.inf).noisy_variance
     assert_allclose(noisy - latent, [1, 0.5, 0.25, 0.2, 0.125])
     assert_allclose(
@@ -261,12 +262,27 @@ def test_append_equals_fitting_all(data, mean, columns, per_point):
 
 def test_an_example_with_other_noise_makes_noise_per_point(data):
     X, t, _ = data
-    grown = gp.append(gp.fit(K, X[:-1], t[:-1], BETA), X[-1], t[-1], beta=1.0)
-    whole = gp.fit(K, X, t, [BETA] * 11 + [1.0])
+    grown = gp.append(gp.fit(K, X[:-1], t[:-1], BETA), X[-1], t[-1], beta=2.0)
+    whole = gp.fit(K, X, t, [BETA] * 11 + [2.0])
     assert_allclose(grown.a, whole.a, rtol=1e-8, atol=1e-10)
     assert_allclose(grown.beta, whole.beta)
-    equal = gp.append(gp.fit(K, X[:-1], t[:-1], BETA), X[-1], t[-1], BETA)
-    assert equal.beta == BETA
+    some = gp.fit(K, X[:-1], t[:-1], BETA)
+    assert gp.append(some, X[-1], t[-1], BETA).beta == BETA
+    listed = gp.append(some, X[-1], t[-1], beta=[2.0])
+    assert np.array_equal(listed.a, grown.a)
+
+
+def test_the_least_of_the_precisions_must_be_positive(data):
+    X, t, _ = data
+    with pytest.raises(ValueError, match="beta must be > 0, got -1"):
+        gp.fit(K, X, t, [BETA] * 11 + [-1.0])
+
+
+def test_a_process_put_together_by_hand_has_no_mean(data):
+    X, t, Z = data
+    made = gp.fit(K, X, t, BETA)
+    bare = gp.GP(K, X, t, BETA, made.factor, made.a)
+    same(gp.predict(bare, Z), gp.predict(made, Z))
 
 
 def test_two_threads_may_append_to_one_model():
@@ -323,6 +339,39 @@ def test_a_trend_on_strings_takes_their_own_features():
     assert_allclose(gp.mean(model, ["a" * 30]), 61.0, rtol=1e-6)
 
 
+def test_a_string_can_be_appended():
+    words, t = ["a", "ab", "abb", "b"], [1.0, 2.0, 3.0, 4.0]
+    grown = gp.append(gp.fit(Spectrum(1), words[:3], t[:3], BETA), "b", 4.0)
+    assert [*grown.X] == words
+    assert_allclose(grown.a, gp.fit(Spectrum(1), words, t, BETA).a)
+
+
+def test_appended_targets_may_be_a_list_of_the_right_length(data):
+    X, t, Z = data
+    model = gp.fit(K, X, np.column_stack([t, -t]), BETA)
+    grown = gp.append(model, Z[0], [1.0, 2.0])
+    assert np.array_equal(grown.t[-1], [1.0, 2.0])
+    with pytest.raises(ValueError, match="t must have length 2, got 3"):
+        gp.append(model, Z[0], [1.0, 2.0, 3.0])
+
+
+def test_a_part_without_the_trend_keeps_the_doubt_about_its_weights(data):
+    X, t, Z = data
+    model = gp.fit(K, X, t, BETA, gp.Trend())
+    m, latent = gp.posterior(model, K, Z, with_mean=False)
+    C, H, k = K(X) + np.eye(len(t)) / BETA, features.with_bias(X), K(X, Z)
+    C = np.linalg.inv(C)
+    P = C - C @ H @ np.linalg.inv(H.T @ C @ H) @ H.T @ C
+    assert_allclose(m, k.T @ P @ t)
+    assert_allclose(latent, np.diag(K(Z) - k.T @ P @ k))
+
+
+def test_a_mean_may_come_as_a_list(data):
+    X, t, Z = data
+    listed = gp.fit(K, X, t, BETA, lambda X: [2.0] * len(X))
+    same(gp.predict(listed, Z), gp.predict(gp.fit(K, X, t, BETA, 2.0), Z))
+
+
 def test_a_model_survives_pickling(data):
     X, t, Z = data
     model = gp.append(gp.fit(K, X, t, BETA, gp.Trend()), X[0], 1.0)
@@ -347,6 +396,7 @@ def test_nothing_of_the_callers_is_kept(data):
     [
         ("linear", "mean must be a real number, got 'linear'"),
         (np.nan, "mean must be finite"),
+        (lambda X: [np.nan] * len(X), r"mean\(X\) must be finite"),
         (lambda X: X, r"mean\(X\) must have one row|shapes|broadcast"),
         (gp.Trend(lambda X: X[:3]), r"phi\(X\) of the trend must have one"),
         (

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.sparse import csr_array
 from scipy.stats import multivariate_normal, norm
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import (
@@ -241,6 +242,62 @@ def test_pseudo_likelihood_equals_refitting_without_each_target():
     assert_allclose(ours, score)
 
 
+def test_pseudo_likelihoods_of_outputs_add_up():
+    X, t, _ = problem(9, 2, 5)
+    T = np.column_stack([t, np.cos(t)])
+    both, first, second = (
+        learning.log_pseudo_likelihood(gp.fit(Gaussian(0.5), X, targets, 4.0))
+        for targets in (T, *T.T)
+    )
+    assert_allclose(both, first + second)
+
+
+@pytest.mark.parametrize("Q", [1, 2, 3])
+@pytest.mark.parametrize("mean", [0.0, gp.Trend()])
+def test_evidence_of_outputs_has_the_slopes_of_its_value(Q, mean):
+    X, _, rng = problem(9, 2, 5)
+    T, h = rng.standard_normal((9, Q)), 1e-5
+    gradient = learning.evidence(Gaussian(0.5), X, T, 4.0, mean).gradient
+    for name, gamma, beta in [("gamma", h, 0.0), ("beta", 0.0, h)]:
+        up, down = (
+            learning.evidence(
+                Gaussian(0.5 * np.exp(sign * gamma)),
+                X,
+                T,
+                4.0 * np.exp(sign * beta),
+                mean,
+            ).value
+            for sign in (1, -1)
+        )
+        assert_allclose(gradient[name], (up - down) / (2 * h), rtol=1e-6)
+
+
+def test_evidence_of_sparse_inputs_is_that_of_dense_ones():
+    X, t, _ = problem(9, 4, 5)
+    X[X < 0] = 0.0
+    k = 0.3 * Linear()
+    sparse = learning.evidence(k, csr_array(X), t, 4.0)
+    dense = learning.evidence(k, X, t, 4.0)
+    assert_allclose(sparse.value, dense.value)
+    assert sparse.gradient == pytest.approx(dense.gradient)
+
+
+def test_noise_of_each_target_is_not_learned():
+    X, t, _ = problem(9, 1, 5)
+    beta = np.linspace(1, 9, 9)
+    learned = learning.learn(Gaussian(0.5), X, t, beta)
+    assert np.array_equal(learned.beta, beta)
+    assert list(learned.tries[0].end) == ["gamma"]
+
+
+def test_a_component_is_seen_through_the_noise_on_average():
+    X, t, _ = problem(4, 1, 6)
+    k1, k2 = Gaussian(0.5), Linear()
+    model = gp.fit(k1 + k2, X, t, [1.0, 2.0, 4.0, 5.0])
+    _, latent, noisy = learning.component(model, k1, X)
+    assert_allclose(noisy - latent, (1 + 0.5 + 0.25 + 0.2) / 4)
+
+
 def test_a_component_is_the_conditional_of_its_joint_with_the_targets():
     X, t, rng = problem(6, 1, 6)
     Z = rng.standard_normal((3, 1))
@@ -259,7 +316,8 @@ def test_a_component_is_the_conditional_of_its_joint_with_the_targets():
 def test_what_is_no_term_of_the_sum_has_no_component():
     X, t, _ = problem(6, 1, 6)
     model = gp.fit(2.0 * Gaussian(0.5) + Linear(), X, t, 5.0)
-    for stranger in [5 * Linear(), Gaussian(0.5), Linear() + Linear()]:
+    strangers = [5 * Linear(), Gaussian(0.5), Linear() + Linear()]
+    for stranger in [*strangers, [Linear()]]:
         with pytest.raises(ValueError, match="k1 must be a term, or some, of"):
             learning.component(model, stranger, X)
     whole = learning.component(model, model.k, X)
@@ -362,6 +420,37 @@ def test_what_is_learned_is_the_best_of_what_was_tried():
     assert 10 < factors.max() < 101
     again = learning.learn(k, X, t, 1.0, restarts=4, reach=100.0)
     assert again == learned
+
+
+def test_left_out_there_is_one_start_a_reach_of_ten_and_the_seed_zero():
+    X, t = wave(10, 1)
+    k = Gaussian(0.5)
+    assert len(learning.learn(k, X, t, 1.0).tries) == 1
+    assert learning.learn(k, X, t, 1.0, restarts=2) == learning.learn(
+        k, X, t, 1.0, 0.0, restarts=2, reach=10.0, rng=0
+    )
+
+
+def test_left_out_a_start_has_two_hundred_evaluations(monkeypatch):
+    asked, climb = [], learning.Ascent.climb
+
+    def watched(self, shift, evaluations):
+        asked.append(evaluations)
+        return climb(self, shift, evaluations)
+
+    monkeypatch.setattr(learning.Ascent, "climb", watched)
+    X, t = wave(10, 1)
+    learning.learn(Gaussian(0.5), X, t, 1.0)
+    learning.learn(Gaussian(0.5), X, t, 1.0, evaluations=30.0)
+    assert asked == [200, 30]
+    assert [type(one) for one in asked] == [int, int]
+
+
+def test_starts_lie_on_both_sides_as_far_as_they_reach():
+    first, *shifts = learning._shifts(500, 2, 10.0, 0)
+    assert not first.any()
+    assert -np.log(10) <= np.min(shifts) < -0.99 * np.log(10)
+    assert np.log(10) >= np.max(shifts) > 0.99 * np.log(10)
 
 
 def test_the_gradient_vanishes_at_the_top():

@@ -612,6 +612,14 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
             "t must be whole numbers from 0 to 1, got 2",
         ),
         (
+            lambda: softmax.log_likelihood(np.ones((2, 2)), X4, [0, 1, 1, -1]),
+            "t must be whole numbers from 0 to 1, got -1",
+        ),
+        (
+            lambda: softmax.log_likelihood(np.ones((2, 2)), X4, [0, 1, 1]),
+            "t must have length 4, got 3",
+        ),
+        (
             lambda: softmax.gradient([1.0, 2.0], X4, [0, 1, 1, 1]),
             "W must be two-dimensional",
         ),

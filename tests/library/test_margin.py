@@ -427,6 +427,17 @@ def test_a_search_cut_short_warns_and_says_so(monkeypatch):
     assert points.lower <= complete.lower <= complete.upper <= points.upper
 
 
+def test_a_street_is_good_though_the_search_was_cut_short(monkeypatch):
+    X, t = clouds(2, street=3.0)
+    complete = margin.hard_margin(X, t)
+    monkeypatch.setattr(margin, "MAX_PAIRS", 3)
+    with pytest.warns(ConvergenceWarning, match="max_iterations"):
+        found = margin.hard_margin(X, t)
+    assert found.status == "max_iterations"
+    assert_allclose((t * (X @ found.w + found.b)).min(), 1.0)
+    assert 0 < found.margin < complete.margin <= found.margin + found.gap
+
+
 def test_a_solver_that_goes_round_in_circles_is_stalled(monkeypatch):
     def circles(A, b, maxiter):
         raise RuntimeError("Maximum number of iterations reached.")

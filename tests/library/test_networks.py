@@ -205,6 +205,17 @@ def test_covariance_of_random_networks_is_the_kernel(k, phi, factor):
     assert np.all(np.abs(products.mean(axis=0) - k(X)) < 4 * error)
 
 
+def test_left_out_it_is_one_network_of_unit_weights_without_bias():
+    X = [[0.5, 1.0], [-1.0, 0.2], [2.0, 0.0]]
+    rng = np.random.default_rng(3)
+    W, v = rng.standard_normal((7, 3)), rng.standard_normal(7)
+    outputs = [
+        sum(v[j] * relu(W[j, :2] @ x) for j in range(7)) / np.sqrt(7)
+        for x in X
+    ]
+    assert_allclose(random_network(X, 7, relu, rng=3), [outputs])
+
+
 def test_a_wide_network_with_trained_output_is_the_gaussian_process():
     """Ridge on H random features has the kernel ΦΦᵀ/H, near the limit."""
     rng = np.random.default_rng(1)
@@ -222,6 +233,11 @@ def test_activations_are_their_formulas():
     assert_allclose(step(z), z > 0)
     assert_allclose(sigmoid(z), 1 / (1 + np.exp(-z)))
     assert_allclose(gelu(z), z * (1 + erf(z / np.sqrt(2))) / 2, atol=1e-15)
+
+
+def test_a_layer_may_be_given_in_lists():
+    mixed = mixed_activations([[2.0]], [[1.0]], [[3.0, 5.0]], [relu, step])
+    assert np.array_equal(mixed, [[11.0]])
 
 
 def test_mixed_activations_equal_the_triple_loop():
@@ -311,6 +327,30 @@ def test_update_cannot_be_improved_by_moving_its_last_factor():
         (
             lambda: random_network([[1.0]], 0, relu, np.random.default_rng()),
             "units must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: random_network([[1.0]], 3, relu, 0, size=0),
+            "size must be a whole number >= 1, got 0",
+        ),
+        (
+            lambda: random_network([[1.0]], 3, relu, 0, weight=0.0),
+            "weight must be > 0, got 0.0",
+        ),
+        (
+            lambda: random_network([[1.0]], 3, relu, 0, bias=-1.0),
+            "bias must be >= 0, got -1.0",
+        ),
+        (
+            lambda: random_network([1.0], 3, relu, 0),
+            "X must be two-dimensional, got shape",
+        ),
+        (
+            lambda: update(MeanField(0, 1, 0, 1), np.nan, 1.0),
+            "y must be finite, got nan",
+        ),
+        (
+            lambda: evidence_bound(MeanField(0, 1, 0, 1), 1.0, -1.0),
+            "beta must be > 0, got -1.0",
         ),
         (
             lambda: mixed_activations([[1.0]], [[1.0, 2.0]], [[1.0]], [relu]),

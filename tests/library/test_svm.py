@@ -296,6 +296,18 @@ def test_max_iterations_returns_the_best_point_with_its_gap():
     assert m.primal >= full.primal * (1 - 1e-9)
 
 
+def test_certificate_of_an_unfinished_machine_is_that_by_hand():
+    K, t = cubic()
+    with pytest.warns(ConvergenceWarning, match="max_iterations"):
+        m = svm.fit_dual(K, t, 10.0, max_iterations=15)
+    assert abs(m.b) > 0.01
+    primal = primal_by_hand(m.coefficients, m.b, K, t, 10.0)
+    assert_allclose(m.primal, primal, rtol=1e-9)
+    assert_allclose(m.dual, svm.dual_objective(m.alpha, K, t), rtol=1e-9)
+    assert np.any(m.alpha == 0)
+    assert not np.signbit(m.alpha).any()
+
+
 def test_max_seconds_stops():
     X, t = blobs(1500, 0, distance=0.5)
     K = kernels.Gaussian(2.0)(X)
@@ -401,6 +413,13 @@ def test_pair_step_without_curvature_goes_to_the_corner_of_the_box():
     assert_allclose(again, best.alpha, atol=1e-9)
 
 
+def test_pair_step_without_curvature_knows_the_rounding_of_all_entries():
+    K = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 4e30]])
+    alpha = svm.pair_step(np.zeros(3), K, [1, -1, -1], 5.0)
+    step = 2 / (np.finfo(float).eps * 4e30)
+    assert_allclose(alpha, [step, step, 0], rtol=1e-12)
+
+
 def test_predicted_class_is_the_sign_and_zero_counts_as_plus():
     m = svm.fit_dual([[1, -1], [-1, 1]], [1, -1], C=10.0)
     k = np.array([[3.0, -2.0, 0.0], [-3.0, 2.0, 0.0]])
@@ -439,7 +458,29 @@ def test_machine_keeps_copies_and_passes_its_options_on():
     with pytest.warns(ConvergenceWarning, match="max_seconds"):
         none = svm.fit(kernels.Linear(), X, t, 1.0, max_seconds=1e-300)
     assert len(none.svm.support) == 0
+    assert_allclose(none.X, X[:1], atol=0)
     assert_allclose(none.output(X[:4]), none.svm.b, atol=0)
+
+
+def test_machine_has_a_bias_unless_told_otherwise():
+    (X, t), k = blobs(40, 0), kernels.Linear()
+    machine = svm.fit(k, X + 1, t, 1.0)
+    assert machine.b != 0
+    assert machine.b == svm.fit(k, X + 1, t, 1.0, bias=True).b
+
+
+def test_relative_gap_is_a_millionth_unless_told_otherwise(monkeypatch):
+    # K = I and v = (1 - δ, δ - 1): the relative gap is about 2δ.
+    v = (1 - 0.6e-6) * np.array([1.0, -1.0])
+    monkeypatch.setattr(
+        solver, "STAGES", (lambda _p, _point, search: search.propose(v),)
+    )
+    monkeypatch.setattr(solver, "outward", lambda _, point: point)
+    with pytest.warns(ConvergenceWarning, match=r"relative gap is 1\.2e-06"):
+        svm.fit_dual(np.eye(2), [1, -1], 2.0)
+    with pytest.warns(ConvergenceWarning, match=r"relative gap is 1\.2e-06"):
+        svm.fit(kernels.Linear(), np.eye(2), [1, -1], 2.0)
+    assert svm.fit_dual(np.eye(2), [1, -1], 2.0, tolerance=2e-6).gap > 1e-6
 
 
 def test_machine_is_pickled_whole():

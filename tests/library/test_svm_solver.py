@@ -704,7 +704,7 @@ def test_definiteness_is_judged_beyond_rounding(size, eps):
         solver.probe(K, K.copy(), eps)
 
     d = np.full(size, 3.0)
-    for lowest, good in [(-9, True), (-11, False)]:
+    for lowest, good in [(-5, True), (-15, False)]:
         d[0] = lowest * eps * 3.0 * (size - 1)
         for judge in [refuse, probe]:
             if good:

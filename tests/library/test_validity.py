@@ -126,6 +126,8 @@ def test_search_is_deterministic_and_varies_with_the_seed():
     )
     assert np.array_equal(first.points, again.points)
     assert first.value == again.value
+    default = validity.find_counterexample(cityblock, D=2)
+    assert np.array_equal(first.points, default.points)
     assert not np.array_equal(first.points, other.points)
 
 
@@ -302,6 +304,13 @@ def test_there_is_no_certificate_against_a_kernel(K):
     assert validity._certify(table(K), np.arange(2.0)[:, None]) is None
 
 
+@pytest.mark.parametrize(("gap", "found"), [(1e-11, False), (1e-10, True)])
+def test_eleven_digits_of_the_values_are_trusted(gap, found):
+    K = [[1.0, 1.0 + gap], [1.0 + gap, 1.0]]  # -2 gap against a sum of four
+    proof = validity._certify(table(K), np.arange(2.0)[:, None])
+    assert (proof is not None) == found
+
+
 def test_search_without_success_has_tried_sets_of_every_size():
     search = validity.find_counterexample(kernels.Linear())
     each = DRAWN + _worst_set.MOVES
@@ -448,6 +457,12 @@ def test_verdicts_print_as_sentences():
         (
             lambda: validity.find_counterexample(lambda X, Z: np.ones(3)),
             r"k\(X, X\) must have shape \(1, 1\), got \(3,\)",
+        ),
+        (
+            lambda: validity.find_counterexample(
+                lambda X, Z: np.full((len(X), len(Z)), np.nan)
+            ),
+            "k must be finite .* got NaN or inf in 960 of 960 sets of points",
         ),
         (
             lambda: validity.find_counterexample(
