@@ -7,8 +7,9 @@ round, not end: there it sees, instead of f, the bowl
 
     f(x₀) - STEEP (1 + |f(x₀)|) ‖x - x₀‖²
 
-around x₀, the last place where f was known.  The line search meets a wall,
-goes back, and never reports a point of the bowl as its result.
+around x₀, the last place where f was known.  The line search meets a wall and
+goes back.  Should it end in the bowl all the same, because f still rises where
+it is known last, the climb ends at x₀ and is called stalled.
 """
 
 from collections.abc import Callable, Mapping
@@ -78,15 +79,13 @@ class Ascent:
             bounds=np.transpose([low, high]),
             options={"maxfun": evaluations, "maxiter": evaluations},
         )
-        at_edge = (result.x <= low) | (result.x >= high)
-        return self._ended(
-            start,
-            result.x,
-            -float(result.fun),
-            int(result.nfev),
-            STATUS.get(int(result.status), "stalled"),
-            tuple(np.array(self.names)[at_edge].tolist()),
-        )
+        end, value = result.x, -float(result.fun)
+        status = STATUS.get(int(result.status), "stalled")
+        if track.lost(end):
+            end, value, status = track.x, track.value, "stalled"
+        at_edge = (end <= low) | (end >= high)
+        edge = tuple(np.array(self.names)[at_edge].tolist())
+        return self._ended(start, end, value, int(result.nfev), status, edge)
 
     def values(self, x: FloatArray) -> dict[str, float]:
         """All numbers by name, with these logarithms of the free ones."""
@@ -120,6 +119,7 @@ class _Track:
         self.x = self.slope = np.empty(0)
         self.value = -np.inf
         self.evaluations = 0
+        self.beyond: list[FloatArray] = []
 
     def begins_at(self, x: FloatArray, must: bool) -> bool:
         """Whether the function has a value at the start.
@@ -139,10 +139,15 @@ class _Track:
         try:
             self._look(x)
         except ValueError:
+            self.beyond.append(x.copy())
             steep = STEEP * (1 + abs(self.value))
             away = x - self.x
             return -self.value + steep * float(away @ away), 2 * steep * away
         return -self.value, -self.slope
+
+    def lost(self, x: FloatArray) -> bool:
+        """Whether the function had no value at x."""
+        return any(np.array_equal(x, one) for one in self.beyond)
 
     def _look(self, x: FloatArray) -> None:
         """Value and slope at x; a ValueError if there are none."""

@@ -28,7 +28,7 @@ class Progress:
 
     def __call__(self, text: str) -> None:
         """Say ``text``, if the last report is ten seconds old."""
-        # The clock on the wall is cheap to read, and never the slower one.
+        # The clock on the wall is the cheap one to read.
         if not self.wanted or time.monotonic() - self.looked < EVERY:
             return
         self.looked, now = time.monotonic(), time.process_time()

@@ -191,7 +191,8 @@ def test_the_reference_page_links_every_function_to_its_chapter():
         name = entry.xpath("./dt/@id")[0].removeprefix("kernelbook.")
         shown[name] = entry.xpath("./dd//a/@href")
     assert len(shown) > 150
-    for name, links in shown.items():
+    for name in shown.keys() - DOORS:
+        links = shown[name]
         equations, numbers = reference_links.book()[name]
         for number in numbers:
             assert any(f"{number}_" in link for link in links), name

@@ -41,6 +41,26 @@ def test_a_climb_ends_on_the_top_and_tells_its_way():
     assert ascent.climbs == 1
 
 
+def test_a_climb_reports_every_look_at_the_function_and_the_best_so_far():
+    seen, said = [], []
+
+    def function(at):
+        seen.append(hill(at))
+        return seen[-1]
+
+    ascent = climber(function, a=2.0, b=5.0, c=7.0)
+    ascent.progress = said.append
+    ends = [ascent.climb(np.zeros(2), 50), ascent.climb(np.ones(2), 50)]
+    assert len(seen) == sum(climb.evaluations for climb in ends)
+    best = np.maximum.accumulate([value for value, _ in seen])
+    numbers = [(1, n + 1) for n in range(ends[0].evaluations)]
+    numbers += [(2, n + 1) for n in range(ends[1].evaluations)]
+    assert said == [
+        f"start {start}, {number} evaluations, best {value:.2f}"
+        for (start, number), value in zip(numbers, best, strict=True)
+    ]
+
+
 def test_no_climb_goes_further_than_a_million_times_the_values_given():
     ascent = climber(slope, a=2.0, b=5.0)
     climb = ascent.climb(np.zeros(2), 50)
@@ -170,3 +190,17 @@ def test_work_that_has_not_converged_warns_whoever_asked_for_it():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         library_function("converged")
+
+
+def test_a_climb_that_ends_where_there_is_no_value_goes_back_and_says_so():
+    def f(at):
+        if at["a"] >= 2:
+            raise ValueError("no value")
+        u = np.log(at["a"]) - 1
+        return -u * u, {"a": -2 * u}
+
+    quiet = _progress.Progress("climb", wanted=False)
+    climb = _ascent.Ascent(f, {"a": 0.1}, ["a"], quiet).climb(np.zeros(1), 99)
+    assert climb.end["a"] < 2
+    assert climb.value == f(climb.end)[0]
+    assert climb.status == "stalled"

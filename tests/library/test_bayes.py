@@ -948,6 +948,15 @@ def test_inputs_with_another_number_of_features_are_named(model, Z):
         model.log_likelihood(np.column_stack([Z, Z[:, 0]]))
 
 
+@each_model
+@pytest.mark.parametrize("wrong", [-1, 3, 0.5])
+def test_draws_from_a_class_that_is_none_are_refused(model, Z, wrong):
+    length = (5,) if isinstance(model, bayes.MultinomialNB) else ()
+    message = f"t must be whole numbers from 0 to 2, got {wrong}"
+    with pytest.raises(ValueError, match=message):
+        model.draw([0, wrong], 0, *length)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_a_combination_of_many_features_is_found(seed):
     rng = np.random.default_rng(seed)

@@ -71,3 +71,20 @@ def test_only_tiles_on_the_diagonal_have_a_diagonal_of_zeros():
     for rows, columns in [(0, 0), (0, 5), (5, 0), (5, 5)]:
         place = slice(rows, rows + 5), slice(columns, columns + 5)
         assert_allclose(tiles(*place), exact[place], atol=1e-13)
+
+
+def test_what_was_prepared_of_the_same_inputs_is_counted_and_cut_together():
+    X, names = cloud(5, 2, seed=4), list("abcde")
+    both = _gram.Prepared([X, _gram.Prepared([names])])
+    some = _gram.cut(both, slice(1, 3))
+    assert isinstance(some, _gram.Prepared)
+    assert np.array_equal(some[0], X[1:3])
+    assert some[1] == _gram.Prepared([["b", "c"]])
+    alone = _gram.Prepared([names])
+    assert [_gram.number_of(one) for one in (both, alone, X)] == [5, 5, 5]
+
+
+def test_squared_distances_are_not_scaled_unless_told():
+    X = cloud(4, 3, seed=5)
+    exact = cdist(X, X, "sqeuclidean")
+    assert_allclose(_gram.squared_distances(X, X), exact)

@@ -25,6 +25,7 @@ from kernelbook.kernels import (
     Constant,
     ExponentialQuadratic,
     Gaussian,
+    Kernel,
     Linear,
     Matern,
     Periodic,
@@ -32,8 +33,10 @@ from kernelbook.kernels import (
     QuadraticForm,
     RationalQuadratic,
     Scaled,
+    Spectrum,
     exp,
     quadratic_form,
+    terms,
 )
 
 
@@ -482,6 +485,13 @@ def test_lengths_at_the_ends_of_the_floats_give_finite_values(kind, size):
             assert_allclose(K, np.eye(3), atol=1e-100)
 
 
+def test_a_periodic_kernel_of_no_length_has_no_slope_by_it():
+    with np.errstate(over="ignore"):  # of the squared sine over the length
+        K, dK = Periodic(1.0, length=1e-200).derivatives([[0.0], [0.5]])
+    assert np.array_equal(K, np.eye(2))
+    assert not dK["length"].any()
+
+
 def test_without_its_linear_term_kernel_24_is_finite_far_away():
     k = ExponentialQuadratic((2.0, 1.0, 3.0, 0.0))
     with np.errstate(over="ignore"):  # of squared distances
@@ -510,6 +520,10 @@ def test_a_function_of_rule_6_gets_all_inputs_at_once():
     assert sizes == [2 * TILE]
     k(X, X)
     assert sizes == [2 * TILE, 2 * TILE]
+    sizes.clear()
+    rows = X.tolist()
+    k(rows, rows)
+    assert sizes == [2 * TILE]
 
 
 def test_the_root_of_a_quadratic_form_is_made_once(monkeypatch):
@@ -531,6 +545,17 @@ def test_two_pandas_rows_are_two_single_inputs():
     assert k(table.loc["a"], table.loc["b"]).shape == ()
 
 
+def test_terms_are_what_a_sum_of_sums_adds_in_order():
+    k1, k2, k3 = Linear(), Gaussian(0.5), Constant(2.0)
+    assert terms(k1 + (k2 + k3)) == terms(k1 + k2 + k3) == (k1, k2, k3)
+    assert terms(k1 * (k2 + k3)) == (k1 * (k2 + k3),)
+
+
+def test_an_array_of_words_is_no_single_input():
+    words, k = ["ab", "b", "aab"], Spectrum(1)
+    assert np.array_equal(k(np.array(words), np.array(["a"])), [[1], [0], [2]])
+
+
 def test_a_sum_starts_from_nothing():
     k1, k2 = Linear(), Gaussian(0.5)
     assert sum([k1, k2]) == k1 + k2
@@ -544,6 +569,7 @@ def test_a_kernel_on_columns_sees_no_other():
     k = Gaussian(0.5) * Linear()
     assert_allclose(k.on([2, 0])(X, Z), k(X[:, [2, 0]], Z[:, [2, 0]]))
     assert_allclose(k.on(3).diagonal(X), k.diagonal(X[:, [3]]))
+    assert Linear().on(1)([[5.0, 2.0]], [[7.0, 3.0]]) == 6.0
     both = Gaussian(2.0).on(0) + Periodic(1.5).on([1, 2])
     assert repr(both) == (
         "Gaussian(gamma=2.0).on([0]) + "
@@ -742,9 +768,28 @@ def test_forbidden_moves_raise_and_cite_the_rule(move, kind, message):
         move(Gaussian(0.5))
 
 
+class Flat(Kernel):
+    """One value too few for each input."""
+
+    def evaluate(self, X, Z):
+        return np.ones(len(X))
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
+        (
+            lambda: Flat()(np.eye(3), np.eye(3)[:2]),
+            r"evaluate of Flat\(\) must give .* shape \(3, 2\), got \(3,\)",
+        ),
+        (
+            lambda: Gaussian(1.0).with_parameters({"width": 2.0}),
+            r"of Gaussian\(gamma=1.0\), which are gamma; got 'width'",
+        ),
+        (
+            lambda: Linear().with_parameters({"width": 2.0}),
+            r"of Linear\(\), which are none; got 'width'",
+        ),
         (lambda: Gaussian(0.0), "gamma must be > 0, got 0.0"),
         (lambda: Gaussian(-1.0), "gamma must be > 0, got -1.0"),
         (lambda: Polynomial(0), "degree must be a whole number >= 1, got 0"),
