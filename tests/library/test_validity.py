@@ -475,3 +475,9 @@ def test_verdicts_print_as_sentences():
 def test_bad_input_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_ten_sizes_of_sets_are_drawn_96_times_and_the_worst_moved_120():
+    """1 + 2 + 3 + 4 + 5 + 6 + 8 + 12 + 24 + 48 = 113 points each time."""
+    search = validity.find_counterexample(lambda X, Z: X @ Z.T)
+    assert (search.sets_tried, search.points_tried) == (2160, 216 * 113)
