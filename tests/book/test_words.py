@@ -191,7 +191,7 @@ def test_the_reference_page_links_every_function_to_its_chapter():
         name = entry.xpath("./dt/@id")[0].removeprefix("kernelbook.")
         shown[name] = entry.xpath("./dd//a/@href")
     assert len(shown) > 150
-    for name in shown.keys() - DOORS:
+    for name in shown.keys() & public().keys() - DOORS:
         links = shown[name]
         equations, numbers = reference_links.book()[name]
         for number in numbers:
