@@ -10,13 +10,18 @@ round, not end: there it sees, instead of f, the bowl
 around x₀, the last place where f was known.  The line search meets a wall and
 goes back.  Should it end in the bowl all the same, because f still rises where
 it is known last, the climb ends at x₀ and is called stalled.
+
+Near the top of an ill-conditioned likelihood rounding hides what a step would
+gain, and the line search gives up; on which machine, is chance.  The climb has
+converged all the same if its own model, f plus a slope g and a curvature -H⁻¹,
+promises a gain ½ gᵀHg below what L-BFGS-B calls none.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from kernelbook._checks import FloatArray
 from kernelbook._progress import CONVERGED, Progress
@@ -25,6 +30,7 @@ Function = Callable[[Mapping[str, float]], tuple[float, dict[str, float]]]
 
 RANGE = 1e6  # how far, as a factor, the search goes from the values given
 STEEP = 100.0  # of the bowl, per squared unit of ln p
+GAIN = 2.2e-9  # times 1 + |f|: less is none, as in L-BFGS-B (its ftol)
 STATUS = {0: CONVERGED, 1: "max_iterations"}  # of L-BFGS-B; else "stalled"
 
 
@@ -83,6 +89,8 @@ class Ascent:
         status = STATUS.get(int(result.status), "stalled")
         if track.lost(end):
             end, value, status = track.x, track.value, "stalled"
+        elif status == "stalled" and _gain(result, low, high) < GAIN:
+            status = CONVERGED
         at_edge = (end <= low) | (end >= high)
         edge = tuple(np.array(self.names)[at_edge].tolist())
         return self._ended(start, end, value, int(result.nfev), status, edge)
@@ -109,6 +117,13 @@ class Ascent:
             status,
             edge,
         )
+
+
+def _gain(result: OptimizeResult, low: FloatArray, high: FloatArray) -> float:
+    """What a step inside the box would gain, over 1 + |f|."""
+    slope = result.x - (result.x - result.jac).clip(low, high)
+    gain = slope @ (result.hess_inv @ slope) / 2
+    return float(gain / (1 + abs(result.fun)))
 
 
 class _Track:

@@ -7,13 +7,15 @@ and which slope, has to be decided in floating point.
 Units.  The eigenvalues of P depend on the units of w.  So P is first divided
 by s_i s_j with powers of two s_i near √P_ii, which rounds nothing: for
 diag(1e10, 1) it becomes about the identity.  If P_ii is below the rounding
-error M eps ‖P‖ of the eigenvalues, s_i is made from that instead: of a smaller
+error of the eigenvalues, s_i is made from that instead: of a smaller
 one no entry in its row may be trusted to be smaller still.  Curvatures may so
 be 1e20 apart, if it is a matter of units.
 
 Eigenvalues.  LAPACK's are those of P + E with ‖E‖ <= M eps ‖P‖, for M rows
-and up to a small factor.  By Weyl each is off by at most ‖E‖, so that one
-below M eps ‖P‖ cannot be told from zero; all above are positive.  Whether P
+and up to a small factor; and the entries of P, themselves sums, are off by a
+few eps.  So ‖E‖ <= (M + ENTRIES) eps ‖P‖ is allowed for.  By Weyl each
+eigenvalue is off by at most ‖E‖: one below cannot be told from zero; all above
+are positive.  Whether P
 has a negative one is asked before the change of units: who computes P, a Gram
 matrix for example, makes errors relative to ‖P‖.
 
@@ -35,6 +37,7 @@ from scipy.linalg import eigh, eigvalsh
 from kernelbook._checks import FloatArray
 
 EPS = float(np.finfo(float).eps)
+ENTRIES = 10  # eps by which the entries of P may be off
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +58,8 @@ class Curvature:
 
     @property
     def rounding(self) -> float:
-        """M eps ‖P‖, the error of its eigenvalues, unless P is indefinite."""
-        return len(self.P) * EPS * float(self._extremes[1])
+        """‖E‖, the error of its eigenvalues, unless P is indefinite."""
+        return (len(self.P) + ENTRIES) * EPS * float(self._extremes[1])
 
     @cached_property
     def scale(self) -> FloatArray:
@@ -73,8 +76,8 @@ class Curvature:
 
     @property
     def error(self) -> float:
-        """M eps times the largest eigenvalue in the new units."""
-        return len(self.P) * EPS * float(self.modes[0][-1])
+        """The same of the eigenvalues in the new units."""
+        return (len(self.P) + ENTRIES) * EPS * float(self.modes[0][-1])
 
     @property
     def indefinite(self) -> bool:

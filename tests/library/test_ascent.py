@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import OptimizeResult
 
 from kernelbook import _ascent, _progress
 from kernelbook.exceptions import ConvergenceWarning
@@ -73,6 +74,44 @@ def test_no_climb_goes_further_than_a_million_times_the_values_given():
 def test_a_climb_that_may_not_look_often_says_so():
     climb = climber(hill, a=2.0, b=5.0, c=7.0).climb(np.zeros(2), 2)
     assert (climb.status, climb.converged) == ("max_iterations", False)
+
+
+@pytest.mark.parametrize(
+    ("slope", "gave_up", "status"),
+    [
+        (1e-4, 2, "converged"),
+        (2e-4, 2, "stalled"),
+        (1e-4, 1, "max_iterations"),  # it did not give up
+    ],
+)
+def test_a_search_that_gives_up_has_converged_if_nothing_is_left(
+    monkeypatch, slope, gave_up, status
+):
+    """½ gᵀHg = 5e-9 and 2e-8, over 1 + |f| = 5, against 2.2e-9."""
+    end = OptimizeResult(
+        x=np.zeros(2), jac=np.array([slope, 0.0]), fun=4.0, nfev=3
+    )
+    end |= {"status": gave_up, "hess_inv": np.eye(2)}
+    monkeypatch.setattr(_ascent, "minimize", lambda *_, **__: end)
+    climb = climber(hill, a=1.0, b=1.0, c=7.0).climb(np.zeros(2), 50)
+    assert climb.status == status
+
+
+@pytest.mark.parametrize(
+    ("x", "slope", "gain"),
+    [
+        ([0.0, 0.0], [0.3, 0.4], (0.09 + 2 * 0.16) / 2 / 5),
+        ([-1.0, 1.0], [0.3, 0.4], 2 * 0.16 / 2 / 5),  # x[0] pushes outward
+        ([-1.0, 1.0], [-0.3, -0.4], 0.09 / 2 / 5),
+    ],
+)
+def test_what_a_step_would_gain_is_counted_inside_the_box(x, slope, gain):
+    """½ gᵀHg over 1 + |f|; minimised, so a positive slope pushes down."""
+    end = OptimizeResult(
+        x=np.array(x), jac=np.array(slope), fun=-4.0, hess_inv=np.diag([1, 2])
+    )
+    low, high = np.full(2, -1.0), np.ones(2)
+    assert _ascent._gain(end, low, high) == pytest.approx(gain)
 
 
 def cliff(at, over):

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.optimize import linprog, minimize
 
 from kernelbook import duality, ridge
+from kernelbook._quadratic import Curvature
 from kernelbook.duality import QuadraticProgram
 
 seeds = st.integers(0, 10**6)
@@ -197,6 +198,18 @@ def test_singular_program_has_the_shortest_minimiser(seed):
     P, q = root @ root.T, root @ rng.standard_normal(2)
     w = duality.recover_primal(QuadraticProgram(P, q))
     assert_allclose(w, -np.linalg.pinv(P, rcond=1e-9) @ q, rtol=1e-5)
+
+
+@pytest.mark.parametrize("units", [0, 4])
+@pytest.mark.parametrize(("M", "rank"), [(3, 1), (3, 2), (5, 2), (20, 5)])
+def test_the_null_space_of_a_gram_matrix_is_found(M, rank, units):
+    """Its zeros are rounding errors of its entries, whatever the processor."""
+    for seed in range(1000 // M):
+        rng = np.random.default_rng(seed)
+        root = rng.standard_normal((M, rank))
+        root *= 10 ** rng.uniform(-units, units, M)[:, None]
+        values, _ = (curvature := Curvature(root @ root.T)).modes
+        assert np.sum(values > curvature.error) == rank, seed
 
 
 @pytest.mark.parametrize("rows", [("G", "h"), ("A", "b")])
