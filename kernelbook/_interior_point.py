@@ -11,8 +11,10 @@ multiplier >= 0, so that
 
 The method.  The zeros of the second line are replaced by a number μ > 0, so
 that nothing touches a bound, and Newton's method follows the solution while
-μ falls.  The sum of all these products is the duality gap, and the measure by
-which it stops.  Each round factorises Q + diag(d) once, with
+μ falls.  The sum of all these products is the duality gap, if the first line
+holds; what rounding leaves there is put on the multipliers, where it counts.
+That sum is the measure by which the method stops: at the goal, or when
+rounding makes it rise.  Each round factorises Q + diag(d) once, with
 
     d = at_low / (x - low) + at_high / (high - x),
 
@@ -38,6 +40,7 @@ TO_MIDDLE = 0.2  # x starts this part of the way to the middle of the box
 SPREAD = 0.2  # multipliers start this far from 0, in mean sizes of Qx - q + y
 STOP_SHORT = 0.995  # of the way to the nearest bound: never quite there
 MOST_ROUNDS = 60  # a speed setting: twenty are usual, rounding ends the rest
+RISES = 10.0  # a gap this many times the lowest so far is made by rounding
 CANCELS = 1e10  # GᵀD⁻¹G this large: a step of refinement for lost digits
 NARROW = 3  # G may have a third as many columns as rows,
 ALWAYS_NARROW = 200  # or this many
@@ -120,16 +123,20 @@ def minimise(
     rounding allows.  ``count(1)`` is called before each factorisation.  None
     if the first one fails: then Q is at fault, and not rounding.
     """
-    state = first_state(Q, q, box, start)
+    state = best = first_state(Q, q, box, start)
+    lowest = np.inf
     for round_ in range(MOST_ROUNDS):
-        if duality_gap(box, state) <= goal or touches(box, state):
+        gap = duality_gap(Q, q, box, state)
+        if gap < lowest:
+            best, lowest = state, gap
+        if lowest <= goal or gap > RISES * lowest or touches(box, state):
             break
         count(1)
         try:
             state = mehrotra_step(Q, q, box, state)
         except LinAlgError:
-            return state.x if round_ else None
-    return state.x
+            return best.x if round_ else None
+    return best.x
 
 
 def first_state(Q: Matrix, q: FloatArray, box: Box, x: FloatArray) -> State:
@@ -144,9 +151,22 @@ def first_state(Q: Matrix, q: FloatArray, box: Box, x: FloatArray) -> State:
     )
 
 
-def duality_gap(box: Box, s: State) -> float:
+def duality_gap(Q: Matrix, q: FloatArray, box: Box, s: State) -> float:
+    """The sum of the products, once the multipliers take up the residual."""
+    rest = residual(Q, q, s)
+    low, high = np.maximum(rest, 0), np.maximum(-rest, 0)
+    return products(box, State(s.x, s.y, s.at_low + low, s.at_high + high))
+
+
+def products(box: Box, s: State) -> float:
     """Σ_n at_low_n (x_n - low_n) + at_high_n (high_n - x_n)."""
     return float(s.at_low @ (s.x - box.low) + s.at_high @ (box.high - s.x))
+
+
+def residual(Q: Matrix, q: FloatArray, s: State) -> FloatArray:
+    """Qx - q + y - at_low + at_high."""
+    rest: FloatArray = Q.times(s.x) - q + s.y - s.at_low + s.at_high
+    return rest
 
 
 def touches(box: Box, s: State) -> bool:
@@ -163,8 +183,8 @@ def mehrotra_step(Q: Matrix, q: FloatArray, box: Box, s: State) -> State:
     newton = newton_system(Q, q, box, s)
     low, high = s.at_low * (s.x - box.low), s.at_high * (box.high - s.x)
     look = newton(-low, -high)
-    before = duality_gap(box, s)
-    after = duality_gap(box, moved(s, look, longest(box, s, look)))
+    before = products(box, s)
+    after = products(box, moved(s, look, longest(box, s, look)))
     mu = (after / before) ** 3 * before / (2 * len(s.x))
     step = newton(
         mu - low - look.x * look.at_low, mu - high + look.x * look.at_high
@@ -181,13 +201,13 @@ def newton_system(
     at_high (high - x).
     """
     down, up = s.x - box.low, box.high - s.x
-    residual = Q.times(s.x) - q + s.y - s.at_low + s.at_high
+    rest = residual(Q, q, s)
     surplus = float(s.x.sum()) - box.total
     solve = Q.plus(s.at_low / down + s.at_high / up)
     ones = solve(np.ones(len(s.x)))
 
     def step(low: FloatArray, high: FloatArray) -> State:
-        dx = solve(low / down - high / up - residual)
+        dx = solve(low / down - high / up - rest)
         dy = (float(dx.sum()) + surplus) / float(ones.sum())
         dx -= dy * ones
         return State(

@@ -60,6 +60,61 @@ def test_a_common_shift_is_left_to_the_multiplier_of_the_sum():
     assert_allclose(*found, atol=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_gap_is_the_primal_less_the_dual_of_any_multipliers(seed):
+    """Lagrange's bound: min over x in the box of ½xᵀQx - qᵀx + y(Σx - c),
+    with a tangent at s.x in place of the parabola, which lies below it."""
+    G, q, box = program(seed)
+    rng = np.random.default_rng(seed)
+    s = interior.first_state(interior.LowRank(G), q, box, np.zeros(30))
+    x = s.x + (box.total - s.x.sum()) / len(q)
+    s = interior.State(x, s.y, *rng.uniform(0.1, 2, (2, 30)))
+    at_low, at_high = s.at_low, s.at_high
+    rest = G @ (G.T @ x) - q + s.y - at_low + at_high
+    slope = G @ (G.T @ x) - q + s.y
+    primal = (G.T @ x) @ (G.T @ x) / 2 - q @ x
+    bound = -(G.T @ x) @ (G.T @ x) / 2 - s.y * box.total
+    bound += (at_low + rest.clip(min=0)) @ box.low
+    bound -= (at_high + (-rest).clip(min=0)) @ box.high
+    gap = interior.duality_gap(interior.LowRank(G), q, box, s)
+    assert_allclose(gap, primal - bound)
+    best = slope @ x - np.where(slope > 0, box.low, box.high) @ slope
+    assert gap >= best  # the best multipliers for this y
+
+
+@pytest.mark.parametrize(("goal", "looks"), [(1e-10, 6), (2.0, 3)])
+def test_the_point_before_rounding_took_over_is_returned(
+    monkeypatch, goal, looks
+):
+    """The gap may rise a little; ten times its lowest is the end."""
+    G, q, box = program()
+    gaps, seen = iter([8.0, 4.0, 2.0, 2.0, 20.0, 20.1, 1.0]), []
+
+    def next_gap(Q, q, box, state):
+        seen.append(state)
+        return next(gaps)
+
+    monkeypatch.setattr(interior, "duality_gap", next_gap)
+    Q, start = interior.LowRank(G), np.zeros(30)
+    x = interior.minimise(Q, q, box, start, goal, Counter())
+    assert len(seen) == looks and x is seen[2].x
+
+
+def test_rounding_does_not_spoil_a_solution_at_a_huge_bound():
+    """Beyond its best point the method lost all digits again."""
+    X, t = toydata.two_moons(400, noise=0.3, rng=0)
+    K = kernels.Gaussian(1.0)(X)
+    G = interior.pivoted_cholesky(K, 1e-12)
+    box = interior.Box(np.minimum(0, 1e6 * t), np.maximum(0, 1e6 * t), 0.0)
+    Q = interior.LowRank(G)
+    x = interior.minimise(Q, t, box, np.zeros(400), 0.0, Counter())
+    slope = t - K @ x
+    y = np.median(slope)
+    gap = np.maximum(slope - y, 0) @ (box.high - x)
+    gap += np.maximum(y - slope, 0) @ (x - box.low)
+    assert gap < 1e-6 * (t @ x - x @ K @ x / 2)
+
+
 def test_first_state_is_a_fifth_of_the_way_to_the_middle():
     G, q, box = program()
     x = 0.9 * box.high
