@@ -54,8 +54,9 @@ class ExponentialQuadratic(Kernel):
 
     def evaluate_diagonal(self, X: FloatArray) -> FloatArray:
         """θ₀ + θ₂ + θ₃ ‖x_n‖²."""
-        variances = self.theta[3] * squares(X)
-        variances += self.theta[0] + self.theta[2]
+        variances = np.full(len(X), self.theta[0] + self.theta[2])
+        if self.theta[3] > 0:
+            variances += self.theta[3] * squares(X)
         return variances
 
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:

@@ -497,6 +497,7 @@ def test_without_its_linear_term_kernel_24_is_finite_far_away():
     with np.errstate(over="ignore"):  # of squared distances
         K = k(FAR)
     assert_allclose(K, 2 * np.eye(3) + 3)
+    assert np.array_equal(k.diagonal(FAR), K.diagonal())
 
 
 def test_a_function_of_rule_6_gets_all_inputs_at_once():
