@@ -43,21 +43,27 @@ $(READY): pyproject.toml constraints.txt
 	  --constraint constraints.txt --editable '.[test]'
 	@touch $@
 
-# Chapters are run and validated first; the pages then show those very outputs.
+# Chapters are run and compared first; then what passed is handed to the pages.
+EXECUTED  := _build/executed
 VALIDATED := _build/validated
 $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
   kernelbook kernelbook/kernels \
   $(wildcard chapters/*.md kernelbook/*.* kernelbook/*/*.* tests/expected/*)
-	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --reuse-validated
+	@rm -rf $(EXECUTED)
+	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile \
+	  --reuse-validated --executed $(EXECUTED)
+	@$(BIN)/python -m press.outputs $(EXECUTED)
 	@touch $@
 
+# Sphinx does not see when an extension has changed: then all is built anew.
+NEWER = $(shell find press _config.yml -newer $(PAGES) -name '*.*' -not -name '*.pyc')
 book: $(VALIDATED)
-	@$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet .
+	@$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet \
+	  $(if $(NEWER),--all) .
 	@echo "The book is at $(CURDIR)/$(PAGES)"
 
 test: $(READY) lint
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser"
-	@touch $(VALIDATED)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser" kernelbook press tests
 	@$(MAKE) --no-print-directory book
 	@$(BIN)/python -m pytest -q -n 2 -m browser tests/book
 

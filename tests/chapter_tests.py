@@ -9,23 +9,22 @@ in ``tests/expected/<chapter>.json`` into the cells and lets nbval compare.
 - Recorded outputs belong to recorded sources: if a cell was edited since, the
   record is stale and the chapter fails until ``make expected`` is run.
 - No cell can be skipped, and a chapter without assertions fails.
-- After a green run the executed notebook goes to the cache from which the
-  book is built: what the page shows is what was validated.
+- With ``--executed FOLDER`` the chapters that passed are left there, executed;
+  ``press.outputs`` hands them on to the pages.
 """
 
 import json
 import os
-import shutil
 from collections import Counter
 from pathlib import Path
 
 import jupytext
 import nbformat
 import pytest
-from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn
 from nbval.plugin import IPyNbCell, IPyNbFile
-from validated import cache_path
+
+from press.outputs import is_validated
+from press.reader import Page
 
 IMAGES = ("image/svg+xml", "image/png", "image/jpeg")
 LIVE = '<div class="live-figure"'
@@ -33,8 +32,6 @@ LIVE = '<div class="live-figure"'
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
 
-VALIDATED = {"validated": True}
-RUN = "KERNELBOOK_TEST_RUN"
 REMEDY = "run `make expected` and review the diff"
 
 
@@ -50,29 +47,20 @@ def pytest_addoption(parser):
         action="store_true",
         help="do not run again what was validated with this library",
     )
-
-
-def pytest_configure(config):
-    """Each run has a folder of its own: two at a time do not mix."""
-    if not hasattr(config, "workerinput"):
-        os.environ[RUN] = str(os.getpid())  # the workers inherit it
-        shutil.rmtree(executed(config), ignore_errors=True)
-
-
-def executed(config):
-    """Where the executed chapters of this run wait for its end."""
-    return Path(config.rootpath, "_build", "executed", os.environ[RUN])
+    group.addoption(
+        "--executed",
+        type=Path,
+        metavar="FOLDER",
+        help="leave the chapters that pass, executed, in this folder",
+    )
 
 
 def pytest_collect_file(file_path, parent):
-    if file_path.suffix == ".md" and is_notebook(file_path):
-        return Chapter.from_parent(parent, path=file_path)
+    if file_path.suffix == ".md":
+        page = Page(file_path, file_path.read_text("utf-8"))
+        if page.is_notebook:
+            return Chapter.from_parent(parent, path=file_path)
     return None
-
-
-def is_notebook(path):
-    """Chapters are notebooks; pages such as the bibliography are not."""
-    return path.read_text(encoding="utf-8").startswith("---\njupytext:")
 
 
 class Chapter(IPyNbFile):
@@ -82,7 +70,9 @@ class Chapter(IPyNbFile):
         config = self.config.option
         self.nb = jupytext.read(self.path, fmt="md:myst")
         self.code = [c for c in self.nb.cells if c.cell_type == "code"]
-        self.runs = not (config.reuse_validated and self.is_validated())
+        self.page = Page(self.path, self.path.read_text("utf-8"))
+        validated = is_validated(self.nb, self.config.rootpath)
+        self.runs = not (config.reuse_validated and validated)
         if not self.runs:
             yield Guard.from_parent(self, name="validated before", law=passes)
             return
@@ -134,9 +124,9 @@ class Chapter(IPyNbFile):
             cell.execution_count = 1
         if self.config.option.update_expected:
             self.write_record()
-        folder = executed(self.config)
-        folder.mkdir(parents=True, exist_ok=True)
-        nbformat.write(self.nb, folder / f"{self.path.stem}.ipynb")
+        if folder := self.config.option.executed:
+            folder.mkdir(parents=True, exist_ok=True)
+            nbformat.write(self.nb, folder / f"{self.path.stem}.ipynb")
 
     def write_record(self):
         record = [
@@ -149,15 +139,6 @@ class Chapter(IPyNbFile):
         text = json.dumps(record, indent=1, ensure_ascii=False)
         self.record_path.parent.mkdir(parents=True, exist_ok=True)
         self.record_path.write_text(text + "\n", encoding="utf-8")
-
-    def is_validated(self):
-        try:
-            cache = get_cache(cache_path(self.config.rootpath))
-            found = cache.match_cache_notebook(self.nb)
-        except KeyError:
-            return False
-        # What a build has run by itself is in the cache too, without this.
-        return VALIDATED.items() <= (found.data or {}).items()
 
 
 class Guard(pytest.Item):
@@ -202,7 +183,7 @@ def record_is_fresh(chapter):
 
 
 def has_checks(chapter):
-    if not any("assert" in cell.source for cell in chapter.code):
+    if not any(cell.asserts for cell in chapter.page.cells):
         raise AssertionError("no cell asserts anything: add a check")
 
 
@@ -290,22 +271,3 @@ def pytest_terminal_summary(terminalreporter):
             f"{len(seconds)} chapters took {seconds.total():.0f} s of work; "
             f"the slowest: {slowest}"
         )
-
-
-def pytest_sessionfinish(session, exitstatus):
-    """Hand what was validated to the book, from the one writing process."""
-    if hasattr(session.config, "workerinput"):
-        return
-    folder = executed(session.config)
-    if not folder.is_dir():
-        return
-    if exitstatus == 0:
-        cache = get_cache(cache_path(session.config.rootpath))
-        for path in sorted(folder.glob("*.ipynb")):
-            bundle = CacheBundleIn(
-                nbformat.read(path, 4), path.name, data=VALIDATED
-            )
-            cache.cache_notebook_bundle(
-                bundle, check_validity=False, overwrite=True
-            )
-    shutil.rmtree(folder)

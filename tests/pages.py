@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from lxml import html as parser
-from reading import ROOT
+from press.reader import ROOT
 
 HTML = ROOT / "_build" / "html"
 AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"

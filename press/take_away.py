@@ -21,15 +21,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import nbformat
-from notebooks import Translation, bibliography, first_cell, notebook
 
-ROOT = Path(__file__).parent.parent
+from press.notebooks import Translation, first_cell, notebook
+from press.reader import NUMBERED, ROOT, Page
+
 BOOK = "kernelbook-html.zip"
 LIBRARY = "kernelbook.zip"
 BRANCH = "notebooks"
-CHAPTER = re.compile(r"chapters/\d\d_\w+$")
-
-
 PRELOAD = re.compile(rb'<link rel="preload" as="font"[^>]*>\n')
 
 
@@ -39,16 +37,17 @@ def offline(path):
     return PRELOAD.sub(b"", content) if path.suffix == ".html" else content
 
 
-def pack(target, folder, files, read=Path.read_bytes):
+def pack(target, folder, root, paths, read=Path.read_bytes):
     """A zip archive that is the same whenever and wherever it is made."""
+    files = {path.relative_to(root).as_posix(): path for path in paths}
     with zipfile.ZipFile(
         target, "w", zipfile.ZIP_DEFLATED, compresslevel=6
-    ) as z:
+    ) as archive:
         for name, path in sorted(files.items()):
             info = zipfile.ZipInfo(f"{folder}/{name}", (2026, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
-            z.writestr(info, read(path))
+            archive.writestr(info, read(path))
 
 
 def repository_links(url, branch, page):
@@ -72,36 +71,27 @@ def repository_links(url, branch, page):
         ("report a mistake", f"{url}/issues/new?title={quote(page)}"),
     ]
     github = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", url)
-    if github and CHAPTER.match(page):
+    if github and NUMBERED.match(page):
         name, file = github[1], f"{page.split('/')[-1]}.ipynb"
+        binder = f"{name}/{BRANCH}?urlpath=lab/tree/{file}"
+        colab = f"github/{name}/blob/{BRANCH}/{file}"
         links += [
-            (
-                "Binder",
-                f"https://mybinder.org/v2/gh/{name}/{BRANCH}"
-                f"?urlpath=lab/tree/{file}",
-            ),
-            (
-                "Colab",
-                f"https://colab.research.google.com/github/{name}"
-                f"/blob/{BRANCH}/{file}",
-            ),
+            ("Binder", f"https://mybinder.org/v2/gh/{binder}"),
+            ("Colab", f"https://colab.research.google.com/{colab}"),
         ]
     return links
 
 
-def downloads(page, pathto):
-    """Text and address of the files this page is offered as."""
-    links = []
-    if CHAPTER.match(page):
-        stem = page.split("/")[-1]
-        links.append(
-            ("notebook (.ipynb)", pathto(f"notebooks/{stem}.ipynb", 1))
-        )
-        links.append(("library (.zip)", pathto(f"notebooks/{LIBRARY}", 1)))
+def downloads(page):
+    """Text and address, from the book's root, of what a page is offered as."""
+    links = [
+        ("notebook (.ipynb)", f"notebooks/{page.split('/')[-1]}.ipynb"),
+        ("library (.zip)", f"notebooks/{LIBRARY}"),
+    ]
     return [
-        *links,
-        ("MyST source (.md)", pathto(f"_sources/{page}.md", 1)),
-        ("the whole book (.zip)", pathto(BOOK, 1)),
+        *(links if NUMBERED.match(page) else []),
+        ("MyST source (.md)", f"_sources/{page}.md"),
+        ("the whole book (.zip)", BOOK),
     ]
 
 
@@ -123,54 +113,19 @@ def offer(app, pagename, templatename, context, doctree):
     ]
     if doctree is None:
         return
-    groups = [
-        ("Take it with you", downloads(pagename, context["pathto"])),
-        (
-            "Improve or run it",
-            repository_links(*repository(app.config), pagename),
-        ),
-    ]
+    here = [(text, context["pathto"](p, 1)) for text, p in downloads(pagename)]
+    there = repository_links(*repository(app.config), pagename)
     shown = "".join(
         f"<p>{name}: "
         + " · ".join(f'<a href="{url}">{text}</a>' for text, url in links)
         + "</p>"
-        for name, links in groups
+        for name, links in [
+            ("Take it with you", here),
+            ("Improve or run it", there),
+        ]
         if links
     )
     context["body"] += f'<footer class="take-away">{shown}</footer>'
-
-
-def translation(env):
-    equations = {
-        key.removeprefix("equation-"): ".".join(map(str, number))
-        for numbers in env.toc_fignumbers.values()
-        for key, number in numbers.get("displaymath", {}).items()
-    }
-    labels = env.get_domain("std").labels
-    figures = {
-        key: ".".join(map(str, number))
-        for numbers in env.toc_fignumbers.values()
-        for key, number in numbers.get("figure", {}).items()
-    }
-
-    def title(name):
-        return env.titles[
-            f"chapters/{name.strip('/').split('/')[-1]}"
-        ].astext()
-
-    def target(label):
-        if label in figures:
-            return f"figure {figures[label]}"
-        found = labels.get(label)
-        return f"“{found[2]}”" if found and found[2] else label
-
-    return Translation(
-        ROOT / "chapters",
-        equations.get,
-        title,
-        target,
-        bibliography(ROOT),
-    )
 
 
 def is_older(made, page):
@@ -180,20 +135,15 @@ def is_older(made, page):
 def write_notebooks(app, folder):
     """A notebook for each chapter whose page this build has written."""
     url, _ = repository(app.config)
-    translate = translation(app.env)
-    for docname in sorted(app.env.found_docs):
+    translate = Translation.of(app.env)
+    for docname in sorted(filter(NUMBERED.match, app.env.found_docs)):
         path = folder / f"{docname.split('/')[-1]}.ipynb"
-        page = folder.parent / f"{docname}.html"
-        if not CHAPTER.match(docname) or not is_older(path, page):
-            continue
-        title = app.env.titles[docname].astext()
-
-        def intro(needs, title=title, docname=docname):
-            page = f"{docname}.html"
-            return first_cell(title, page, needs, LIBRARY, url)
-
-        made = notebook(ROOT / f"{docname}.md", translate, intro)
-        nbformat.write(made, path)
+        if is_older(path, folder.parent / f"{docname}.html"):
+            source = ROOT / f"{docname}.md"
+            page = Page(source, source.read_text("utf-8"))
+            title = app.env.titles[docname].astext()
+            intro = first_cell(title, page, LIBRARY, url)
+            nbformat.write(notebook(page, translate, intro), path)
 
 
 def library_files(folder):
@@ -210,11 +160,7 @@ def write_library(folder):
     name = f"kernelbook-{project['project']['version']}"
     files = [ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE")]
     files += library_files(ROOT / "kernelbook")
-    pack(
-        folder / LIBRARY,
-        name,
-        {str(path.relative_to(ROOT)): path for path in files},
-    )
+    pack(folder / LIBRARY, name, ROOT, files)
     (folder / "requirements.txt").write_text(
         f"./{LIBRARY}[figures]\nscikit-learn\nstatsmodels\n", "utf-8"
     )
@@ -233,14 +179,14 @@ def write_all(app, exception):
         '<meta http-equiv="Refresh" content="0; url=chapters/index.html" />\n',
         "utf-8",
     )
-    pages = {
-        str(path.relative_to(out)): path
+    pages = [
+        path
         for path in out.rglob("*")
         if path.is_file()
         and path.name not in (BOOK, ".buildinfo")
         and path.suffix != ".map"
-    }
-    pack(out / BOOK, "kernelbook", pages, read=offline)
+    ]
+    pack(out / BOOK, "kernelbook", out, pages, read=offline)
 
 
 def setup(app):
