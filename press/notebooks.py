@@ -17,7 +17,7 @@ from pybtex.database import parse_file
 
 from press.numbers import printed_numbers, with_source_lines
 from press.reader import CHAPTERS, Directive, Math, Page, said
-from press.shorthand import without_sections
+from press.shorthand import not_here, without_sections
 
 PACKAGES = {"sklearn": "scikit-learn", "statsmodels": "statsmodels"}
 ROLE = re.compile(r"\{([a-z:]+)\}`([^`]+)`")
@@ -75,7 +75,14 @@ class Translation:
             name.removeprefix("chapters/"): title.astext()
             for name, title in env.titles.items()
         }
-        return cls(printed_numbers(env), titles, labels, citations())
+        gone = not_here()
+        numbers = {name: words.strip("()") for name, words in gone.items()}
+        return cls(
+            numbers | printed_numbers(env),
+            gone | titles,
+            gone | labels,
+            citations(),
+        )
 
     def __call__(self, text):
         lines, made, done = text.split("\n"), [], 1

@@ -394,6 +394,7 @@ def page(name: str) -> Page:
     return Page(path, path.read_text("utf-8"))
 
 
+@cache
 def toc() -> list[str]:
     """The pages of _toc.yml, in order, as paths without suffix."""
     book = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
@@ -415,6 +416,14 @@ def notebooks() -> list[Page]:
     return [page for page in pages() if page.is_notebook]
 
 
+def left_out() -> list[Page]:
+    """Chapters that lie beside the others but are not in _toc.yml."""
+    files = sorted(CHAPTERS.glob("[0-9][0-9]_*.md"))
+    names = [f"{CHAPTERS.name}/{path.stem}" for path in files]
+    return [page(name) for name in names if name not in toc()]
+
+
+@cache
 def find(name: str) -> Page | None:
     """A page of the book: a chapter by its number, another by its stem."""
     for page in pages():

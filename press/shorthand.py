@@ -3,6 +3,7 @@
 - ``literalinclude`` shows a function straight from its file.  Of the docstring
   a page needs the sentence and the formula; the rest is in the reference.
 - “Chapter 8” in the text is a link to chapter 8, if that is in the book.
+- A reference into a chapter that _toc.yml leaves out is words without a link.
 - A live figure carries the alternative text and the classes of its cell
   (``mystnb: image:``), which are meant for the image in its place.
 """
@@ -13,7 +14,9 @@ from html import escape
 from docutils import nodes
 from sphinx.directives.code import LiteralInclude
 
-from press.reader import NUMBERED
+from press.ledger import ledger
+from press.numbers import source_number
+from press.reader import NUMBERED, left_out
 
 SECTIONS = re.compile(
     r"\n\s*\n\s*(?:Parameters|Returns|Raises|Examples)\n\s*---+\n"
@@ -78,6 +81,38 @@ def link_chapters(app, doctree, docname):
         text.parent.replace(text, new)
 
 
+def words_for(target):
+    """What is shown of a place that is not in the book.
+
+    >>> words_for("eq-6-8"), words_for("eq-weak-duality"), words_for("02_dual")
+    ('(6.8)', 'weak duality', 'dual')
+    """
+    number = source_number(target)
+    words = re.sub(r"^([a-z]+-|\d\d_)", "", target.split("/")[-1])
+    return f"({number})" if number else re.sub("[-_]", " ", words)
+
+
+def not_here():
+    """Every name that leads into a chapter, or an erratum, left out."""
+    found = {
+        f"erratum-{entry.id.lower()}": entry.id
+        for entry in ledger().values()
+        if entry.is_erratum and not entry.in_book
+    }
+    for page in left_out():
+        for name in [page.path.stem, *page.places]:
+            found[name] = words_for(name)
+    return found
+
+
+def without_link(app, env, node, contnode):
+    words = not_here().get(node["reftarget"].split("/")[-1])
+    if words is None:
+        return None
+    said = node.get("refexplicit") and contnode.astext()
+    return nodes.inline("", said or words)
+
+
 def with_words(html, alt, classes):
     """A live figure with its alternative text and classes."""
     text = escape(" ".join(alt.split()))
@@ -100,4 +135,5 @@ def setup(app):
     app.add_directive("literalinclude", Listing, override=True)
     app.connect("doctree-resolved", link_chapters)
     app.connect("doctree-read", hand_on_words)
+    app.connect("missing-reference", without_link)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
