@@ -76,16 +76,14 @@ class Chapter(IPyNbFile):
         if not self.runs:
             yield Guard.from_parent(self, name="validated before", law=passes)
             return
+        self.laws = {"checks": has_checks}
         if not config.update_expected:
             self.recall()
-            yield Guard.from_parent(self, name="record", law=record_is_fresh)
-        yield Guard.from_parent(self, name="checks", law=has_checks)
+            self.laws["record"] = record_is_fresh
+        for name, law in self.laws.items():
+            yield Guard.from_parent(self, name=name, law=law)
+        options = {"skip": False, "check": True, "check_exception": False}
         for number, cell in enumerate(self.code):
-            options = {
-                "skip": False,
-                "check": True,
-                "check_exception": False,
-            }
             yield Cell.from_parent(
                 self,
                 name=f"Cell {number}",
@@ -117,7 +115,7 @@ class Chapter(IPyNbFile):
 
     def teardown(self):
         super().teardown()
-        if len(self.passed) < len(self.code) or not self.runs:
+        if not self.runs or len(self.passed) < len(self.code + [*self.laws]):
             return
         for cell in self.code:
             cell.outputs = self.passed[id(cell)]
@@ -150,6 +148,7 @@ class Guard(pytest.Item):
 
     def runtest(self):
         self.law(self.parent)
+        self.parent.passed[self.name] = []
 
     def repr_failure(self, excinfo):
         return f"{self.path.name}: {excinfo.value}"

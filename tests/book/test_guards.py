@@ -2,14 +2,13 @@
 
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
-import textwrap
 
 import pytest
-from reading import ROOT
+
+from press.reader import ROOT
 
 FRONT = """---
 jupytext:
@@ -27,145 +26,138 @@ kernelspec:
 
 def chapter(*cells):
     fence = "```{code-cell} ipython3\n%s\n```\n"
-    return FRONT + "\n".join(fence % textwrap.dedent(c) for c in cells)
+    return FRONT + "\n".join(fence % cell for cell in cells)
 
 
-def record(*cells):
-    return json.dumps(
-        [{"source": [s], "outputs": [{"stdout": [o]}]} for s, o in cells]
-    )
+def record(source, **output):
+    """What is recorded of one cell with one output, or none."""
+    outputs = [{mime: [text]} for mime, text in output.items()]
+    return json.dumps([{"source": [source], "outputs": outputs}])
 
 
-CHECK = "assert 1 + 1 == 2; print(2)"
+CHECK = "assert 1 + 1 == int('2'); print(2)"
+FALSE = "assert 1 == int('2'), 'one is not two'"
+SILENT = "assert 1 + 1 == int('2')"
+PICTURE = {"image/svg+xml": "(an image)"}
+LIVE = {"text/html": "(an image)"}
+STALE = "tests/expected/stale_record.json is stale: cell 0"
+# name: chapter, its record, the test that fails, and what it then says
 CASES = {
-    "good": (chapter(CHECK), record((CHECK, "2\n"))),
-    "changed_number": (chapter(CHECK), record((CHECK, "3\n"))),
-    "raised": (
-        chapter("assert 1 == 2, 'one is not two'"),
-        json.dumps(
-            [{"source": ["assert 1 == 2, 'one is not two'"], "outputs": []}]
-        ),
+    "good": (chapter(CHECK), record(CHECK, stdout="2\n"), "", ""),
+    "changed_number": (
+        chapter(CHECK),
+        record(CHECK, stdout="3\n"),
+        "Cell 0",
+        "changed_number.md, cell 0: Notebook cell execution failed",
     ),
-    "missing_record": (chapter(CHECK), None),
-    "stale_record": (chapter(CHECK), record((CHECK + " # old", "2\n"))),
-    "other_length": (chapter(CHECK, CHECK), record((CHECK, "2\n"))),
-    "no_check": (chapter("print(2)"), record(("print(2)", "2\n"))),
+    "raised": (chapter(FALSE), record(FALSE), "Cell 0", "one is not two"),
+    "missing_record": (
+        chapter(CHECK),
+        None,
+        "record",
+        "missing_record.md: there are no recorded outputs tests/expected/",
+    ),
+    "stale_record": (
+        chapter(CHECK),
+        record(CHECK + " # old", stdout="2\n"),
+        "record",
+        f"stale_record.md: {STALE}",
+    ),
+    "other_length": (
+        chapter(CHECK, CHECK),
+        record(CHECK, stdout="2\n"),
+        "record",
+        "it records 1 cells, the chapter has 2; run `make expected`",
+    ),
+    "no_check": (
+        chapter("assert True; print(2)"),
+        record("assert True; print(2)", stdout="2\n"),
+        "checks",
+        "no_check.md: no cell asserts anything: add a check",
+    ),
     "lost_image": (
-        chapter("assert True"),
-        json.dumps(
-            [
-                {
-                    "source": ["assert True"],
-                    "outputs": [{"image/svg+xml": ["(an image)"]}],
-                }
-            ]
-        ),
+        chapter(SILENT),
+        record(SILENT, **PICTURE),
+        "Cell 0",
+        "If the new output is right, run `make expected` and review the diff.",
     ),
-    "lost_live": (
-        chapter("assert True"),
-        json.dumps(
-            [
-                {
-                    "source": ["assert True"],
-                    "outputs": [{"text/html": ["(an image)"]}],
-                }
-            ]
-        ),
-    ),
+    "lost_live": (chapter(SILENT), record(SILENT, **LIVE), "Cell 0", "html"),
 }
 
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     """A book with one chapter for each thing that can go wrong, run once."""
-    root = tmp_path_factory.mktemp("book")
+    root = tmp_path_factory.mktemp("a book with é")
     (root / "chapters").mkdir()
     (root / "tests" / "expected").mkdir(parents=True)
     (root / "constraints.txt").touch()
     (root / "pytest.ini").write_text("[pytest]\naddopts = -p chapter_tests\n")
-    for name, (text, recorded) in CASES.items():
+    for name, (text, recorded, *_) in CASES.items():
         (root / "chapters" / f"{name}.md").write_text(text, "utf-8")
         if recorded:
             path = root / "tests" / "expected" / f"{name}.json"
             path.write_text(recorded, "utf-8")
+    path = os.pathsep.join(map(str, [ROOT / "tests", ROOT]))
 
     def run(*options):
         return subprocess.run(
             [sys.executable, "-m", "pytest", "-rA", "--color=no", *options],
             cwd=root,
-            env={
-                **os.environ,
-                "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / '_ext'}",
-            },
+            env={**os.environ, "PYTHONPATH": path},
             capture_output=True,
             text=True,
         ).stdout
 
-    return root, run, run("chapters")
+    return root, run, run("chapters", "--executed", root / "passed")
 
 
-@pytest.mark.parametrize(
-    ("outcome", "where"),
-    [
-        ("PASSED", "good.md::record"),
-        ("PASSED", "good.md::Cell 0"),
-        ("FAILED", "changed_number.md::Cell 0"),
-        ("FAILED", "raised.md::Cell 0"),
-        ("FAILED", "missing_record.md::record"),
-        ("FAILED", "stale_record.md::record"),
-        ("FAILED", "other_length.md::record"),
-        ("FAILED", "no_check.md::checks"),
-        ("FAILED", "lost_image.md::Cell 0"),
-        ("FAILED", "lost_live.md::Cell 0"),
-    ],
-)
-def test_outcome(book, outcome, where):
-    assert f"{outcome} chapters/{where}" in book[2]
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "changed_number.md, cell 0: Notebook cell execution failed",
-        "If the new output is right, run `make expected` and review the diff.",
-        "raised.md, cell 0: Notebook cell execution failed",
-        "one is not two",
-        "missing_record.md: there are no recorded outputs tests/expected/",
-        "stale_record.md: tests/expected/stale_record.json is stale: cell 0",
-        "it records 1 cells, the chapter has 2; run `make expected`",
-        "no_check.md: no cell asserts anything: add a check",
-    ],
-)
-def test_message_says_what_to_do(book, message):
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_wrong_fails_and_says_what_to_do(book, name):
+    *_, where, message = CASES[name]
+    assert f"FAILED chapters/{name}.md::{where}" in book[2] or not where
     assert message in book[2]
 
 
-def test_nothing_is_handed_to_the_book_after_a_red_run(book):
-    root, _, _ = book
-    assert not list(root.glob("_build/.outputs/*/executed/*"))
-
-
-def test_what_another_run_has_executed_is_left_to_it(book):
-    root, run, _ = book
-    other = root / "_build" / "executed" / "other" / "good.ipynb"
-    other.parent.mkdir(parents=True)
-    other.write_text("not yet written to its end")
-    assert "3 passed" in run("chapters/good.md")
-    assert list(other.parent.parent.rglob("*.ipynb")) == [other]
-    shutil.rmtree(root / "_build")
+def test_only_chapters_that_pass_are_left_to_be_handed_on(book):
+    root, _, output = book
+    assert "PASSED chapters/good.md::Cell 0" in output
+    assert [path.stem for path in (root / "passed").iterdir()] == ["good"]
 
 
 def test_recording_mends_a_missing_record_and_hands_over(book):
     root, run, _ = book
-    assert "2 passed" in run("chapters/missing_record.md", "--update-expected")
-    assert "3 passed" in run("chapters/missing_record.md")
-    assert len(list(root.glob("_build/.outputs/*/executed/*"))) == 1
-    again = run("chapters/missing_record.md", "--reuse-validated")
-    assert "missing_record.md::validated before" in again
+    chapter = "chapters/missing_record.md"
+    assert "2 passed" in run(chapter, "--update-expected")
+    executed = root / "executed"
+    assert "3 passed" in run(chapter, "--executed", executed)
+    code = "import sys; from pathlib import Path; from press import outputs; "
+    code += "print(outputs.hand_on(sys.argv[1], Path.cwd()))"
+    handed = subprocess.run(
+        [sys.executable, "-c", code, executed],
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert handed.stdout == "1\n", handed.stderr
+    assert "validated before" in run(chapter, "--reuse-validated")
     (records,) = root.glob("_build/.outputs/*/global.db")
     with sqlite3.connect(records) as found:  # as a bare build leaves them
         found.execute("update nbcache set data = '{\"execution_seconds\": 1}'")
     found.close()
-    assert "Cell 0" in run("chapters/missing_record.md", "--reuse-validated")
+    assert "Cell 0" in run(chapter, "--reuse-validated")
     (root / "constraints.txt").write_text("numpy==0\n")  # another environment
-    assert "Cell 0" in run("chapters/missing_record.md", "--reuse-validated")
+    assert "Cell 0" in run(chapter, "--reuse-validated")
+
+
+def test_a_build_refuses_what_was_not_validated(tmp_path, monkeypatch):
+    from sphinx.errors import ExtensionError
+
+    from press import outputs
+
+    monkeypatch.setattr(outputs, "cache_path", lambda root=None: tmp_path)
+    with pytest.raises(
+        ExtensionError, match=r"not validated: chapters/.*make"
+    ):
+        outputs.refuse_others(None)

@@ -1,49 +1,22 @@
-"""The Sphinx extensions, by themselves."""
+"""The press, part by part; short examples stand in its docstrings."""
 
 from types import SimpleNamespace
 
 import pytest
-from chapter_links import pieces
-from finding import names
-from finish import (
-    choose_theme,
+
+from press.numbers import number_equations, with_source_lines
+from press.outputs import digest
+from press.pages import (
     drop_unused,
     label_cells,
     preload_fonts,
+    remove_older,
     repair,
     size,
     size_images,
 )
-from listings import without_sections
-from live_figures import with_words
-from source_numbers import letters, number_equations, source_number
-from tidy import shorten, tidy
-from validated import digest
-
-
-@pytest.mark.parametrize(
-    ("label", "number"),
-    [
-        ("equation-eq-6-8", "6.8"),
-        ("equation-eq-6-10", "6.10"),
-        ("equation-eq-notes-9", "9"),
-        ("equation-eq-gp-27", "27"),
-        ("equation-eq-kernel", None),
-        ("equation-eq-6-8-again", None),
-    ],
-)
-def test_label_gives_the_source_number(label, number):
-    assert source_number(label) == number
-
-
-def test_letters_go_on_after_z():
-    assert [letters(i) for i in (0, 25, 26, 51, 52)] == [
-        "a",
-        "z",
-        "aa",
-        "az",
-        "ba",
-    ]
+from press.reader import CHAPTERS, Page
+from press.shorthand import pieces, with_words, without_sections
 
 
 def test_own_equations_are_lettered_in_order_around_source_numbers():
@@ -55,6 +28,15 @@ def test_own_equations_are_lettered_in_order_around_source_numbers():
     env = SimpleNamespace(toc_fignumbers={"c": {"displaymath": equations}})
     number_equations(None, env)
     assert list(equations.values()) == [("2a",), ("6.2",), ("2b",)]
+
+
+def test_a_line_is_put_below_equations_of_every_syntax_where_they_stand():
+    text = "```{math}\n:label: eq-a\na\n```\n\n$$ b $$ (eq-b)\nEnd, $c$."
+    line = "\n*not in the sources*\n"
+    page = Page(CHAPTERS / "99_x.md", text)
+    assert with_source_lines(page) == text.replace(
+        "a\n```\n", f"a\n```\n{line}\n"
+    ).replace("(eq-b)\n", f"(eq-b)\n{line}\n")
 
 
 def test_digest_follows_library_and_pins(tmp_path):
@@ -72,35 +54,22 @@ def test_digest_follows_library_and_pins(tmp_path):
 
 
 def test_listing_keeps_the_formula_and_drops_the_sections():
-    source = """def f(x):
-    ...Square.
+    source = '''def f(x):
+    """Square.
 
     f(x) = x².
 
     Parameters
     ----------
     x : number
-
-    Examples
-    --------
-    >>> f(2)
-    4
-    ...
+    """
     return x * x
-""".replace("...", '"' * 3)
-    short = source.replace("f(x) = x².\n\n    ", "")
-    kept, kept_short = without_sections(source), without_sections(short)
-    assert kept.splitlines()[1:] == [
-        '    """Square.',
-        "",
-        "    f(x) = x².",
-        '    """',
-        "    return x * x",
-    ]
-    assert kept_short.splitlines()[1:] == [
-        '    """Square."""',
-        "    return x * x",
-    ]
+'''
+    formula = "\n\n    f(x) = x²."
+    kept = without_sections(source)
+    assert f'"""Square.{formula}\n    """\n    return' in kept
+    short = without_sections(source.replace(formula, ""))
+    assert '"""Square."""\n    return' in short
 
 
 def test_mentions_of_existing_chapters_become_links():
@@ -125,13 +94,6 @@ def test_a_live_figure_gets_the_words_of_its_cell():
     assert 'class="live-figure">' in with_words(html, alt, [])
 
 
-def test_an_equation_is_found_by_number_source_and_name():
-    found = names("eq-gp-27", "27", "PRML (6.66) · notes (27) · lecture p. 56")
-    assert {"27", "(27)", "6.66", "PRML 6.66", "notes (27)"} <= found
-    assert {"lecture p. 56", "equation 27"} <= found
-    assert "weak duality" in names("eq-weak-duality", "14h", "")
-
-
 def test_icons_are_drawn_and_an_unknown_one_stops_the_build():
     drawn = repair('<i class="theme-switch fa-solid fa-sun fa-lg" x="y"></i>')
     assert drawn.startswith('<svg class="icon theme-switch" viewBox')
@@ -140,14 +102,18 @@ def test_icons_are_drawn_and_an_unknown_one_stops_the_build():
         repair('<i class="fas fa-unheard-of"></i>')
 
 
-def test_search_scripts_stay_on_the_search_page_only():
+def test_the_theme_is_chosen_before_anything_is_drawn():
+    head = '<html lang="en"><script data-cfasync="false">x</script><link>'
+    made = repair(head)
+    assert made.startswith('<html data-theme="light" lang="en"><script>')
+    assert "prefers-color-scheme" in made and "cfasync" not in made
+
+
+def test_search_scripts_and_fonts_are_asked_for_where_they_are_used():
     script = '<script src="../searchindex.js"></script>'
     assert drop_unused(script) == ""
     found = f'{script}<div id="search-results"></div>'
     assert drop_unused(found) == found
-
-
-def test_fonts_are_preloaded_where_there_is_mathematics():
     page = '<html data-content_root="../"><title>T</title>'
     assert preload_fonts(page) == page
     assert "../_static/katex/fonts/" in preload_fonts(
@@ -160,50 +126,33 @@ def test_images_say_their_size(tmp_path):
     logo.write_text('<svg viewBox="0 0 240 64"><rect width="5" height="5"/>')
     plot = tmp_path / "b.svg"
     plot.write_text('<svg width="30pt" height="15pt" viewBox="0 0 30 15">')
-    assert size(logo) == (240, 64)
-    assert size(plot) == (40, 20)
-    html = size_images(
-        '<img alt="x" src="b.svg">', lambda name: tmp_path / name
-    )
+    assert (size(logo), size(plot)) == ((240, 64), (40, 20))
+    html = size_images('<img alt="x" src="b.svg">', tmp_path)
     assert '<img width="40" height="20"' in html
 
 
 def test_nothing_of_an_older_build_stays(tmp_path):
-    for name, text in {
+    stays = {
         "chapters/kept.html": '<img src="../_images/new.svg">',
-        "chapters/renamed.html": '<img src="../_images/old.svg">',
-        "_modules/kernelbook/ridge.html": "",
-        "_modules/kernelbook/gone.html": "",
         "_static/part.html": "",
-        "_images/new.svg": '<path d="M 0.123456 1"/>',
+        "_images/new.svg": "",
+        "_sources/chapters/kept.md": "",
+        "notebooks/kept.ipynb": "",
+    }
+    goes = {
+        "chapters/renamed.html": '<img src="../_images/old.svg">',
+        "_modules/kernelbook/gone.html": "",
         "_images/old.svg": "",
         "_sources/chapters/renamed.md": "",
         "notebooks/renamed.ipynb": "",
-    }.items():
+    }
+    for name, text in {**stays, **goes}.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    env = SimpleNamespace(
-        found_docs={"chapters/kept"},
-        _viewcode_modules={"kernelbook.ridge": ("", {}, {}, "")},
-    )
-    builder = SimpleNamespace(format="html")
-    tidy(SimpleNamespace(outdir=tmp_path, env=env, builder=builder), None)
-    left = {p.relative_to(tmp_path) for p in tmp_path.rglob("*.*")}
-    assert {str(path) for path in left} == {
-        "chapters/kept.html",
-        "_modules/kernelbook/ridge.html",
-        "_static/part.html",
-        "_images/new.svg",
-    }
-    assert (tmp_path / "_images/new.svg").read_text() == '<path d="M 0.12 1"/>'
-
-
-def test_a_shortened_drawing_keeps_its_scales():
-    svg = '<use x="1.005678" y="-2.5"/><g transform="scale(0.015625)"/>'
-    assert shorten(svg) == (
-        '<use x="1.01" y="-2.5"/><g transform="scale(0.015625)"/>'
-    )
+    remove_older(tmp_path, {"chapters/kept.html"}, {"chapters/kept"})
+    left = {p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*.*")}
+    assert left == stays.keys()
 
 
 def test_cells_of_a_wide_table_name_their_columns():
@@ -214,10 +163,3 @@ def test_cells_of_a_wide_table_name_their_columns():
     assert made.count('<td data-column="b">1</td>') == 2
     narrow = '<table class="table"><td>1</td></table>'
     assert label_cells(narrow) == narrow
-
-
-def test_the_theme_is_chosen_before_anything_is_drawn():
-    head = '<html lang="en"><script data-cfasync="false">x</script><link>'
-    made = choose_theme(head)
-    assert made.startswith('<html data-theme="light" lang="en"><script>')
-    assert "prefers-color-scheme" in made and "cfasync" not in made
