@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import jupytext
 import nbformat
 from pybtex.database import parse_file
+from pybtex.richtext import Text
 
 from press.numbers import printed_numbers, with_source_lines
 from press.reader import CHAPTERS, Directive, Math, Page, said
@@ -41,8 +42,8 @@ def citations(bib=CHAPTERS / "references.bib"):
     for key, entry in parse_file(str(bib)).entries.items():
         people = entry.persons.get("author") or entry.persons.get("editor")
         names = [" ".join(person.last_names) for person in people]
+        names = [str(Text.from_latex(name)) for name in names]
         who = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
-        who = re.sub(r"[{}]|\\[\"'`^~]", "", who)
         found[key] = (who, entry.fields.get("year", ""))
     return found
 
