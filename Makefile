@@ -16,7 +16,7 @@ export MKL_NUM_THREADS := 1
 # What is compiled once is kept: else each worker compiles all of SciPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book test lint serve lab expected mutants bench clean
+.PHONY: help book test lint serve lab expected reseed mutants bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
 	@echo "make lab       open the chapters as notebooks in JupyterLab"
 	@echo "make expected  run the chapters and record their outputs anew"
+	@echo "make reseed    run the chapters with other seeds: which claims fail?"
 	@echo "make mutants   change the library, one formula at a time: do tests notice?"
 	@echo "make bench     measure the library against its peers (QUICK=1: small data)"
 	@echo "make clean     remove everything that was made, the environment too"
@@ -87,6 +88,10 @@ lab: $(LAB)
 expected: $(READY)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
 	@git --no-pager diff --stat -- tests/expected
+
+# Do the claims of the book hold for other draws? SEEDS=10 CHAPTERS="02 13"
+reseed: $(READY)
+	@$(BIN)/python tests/reseed.py --seeds $(or $(SEEDS),10) $(CHAPTERS)
 
 mutants: $(READY)
 	@$(BIN)/python -m pytest -q -p mutation.run -p no:xdist -p no:cacheprovider \
