@@ -16,7 +16,7 @@ export MKL_NUM_THREADS := 1
 # What is compiled once is kept: else each worker compiles all of SciPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book test lint serve lab expected reseed mutants bench clean
+.PHONY: help book test lint serve lab check-lab expected reseed mutants bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make test      lint, library tests, chapters, pages in Chromium"
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
 	@echo "make lab       open the chapters as notebooks in JupyterLab"
+	@echo "make check-lab see that JupyterLab typesets a chapter and changes none"
 	@echo "make expected  run the chapters and record their outputs anew"
 	@echo "make reseed    run the chapters with other seeds: which claims fail?"
 	@echo "make mutants   change the library, one formula at a time: do tests notice?"
@@ -71,19 +72,23 @@ serve: book
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-# JupyterLab comes with the first `make lab`: with its packages around, every
+# JupyterLab has an environment of its own: with its packages around, every
 # start of pytest and of the build takes seconds longer.
-LAB := $(VENV)/lab
-$(LAB): $(READY)
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python \
+LAB := .venv-lab
+$(LAB)/ready: $(READY)
+	@$(PYTHON) -m venv $(LAB)
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(LAB)/bin/python \
 	  --constraint constraints.txt --editable '.[test,lab]'
 	@touch $@
 
 # A double click on a chapter opens it as a notebook; your own settings stay.
-lab: export JUPYTER_CONFIG_DIR := $(CURDIR)/$(VENV)/jupyter
-lab: $(LAB)
-	@$(BIN)/jupytext-config set-default-viewer markdown myst
-	@$(BIN)/jupyter lab --notebook-dir chapters
+lab: export JUPYTER_CONFIG_DIR := $(CURDIR)/$(LAB)/jupyter
+lab: $(LAB)/ready
+	@$(LAB)/bin/jupytext-config set-default-viewer markdown myst
+	@$(LAB)/bin/jupyter lab --notebook-dir '$(or $(FOLDER),chapters)' $(OPTIONS)
+
+check-lab: $(LAB)/ready
+	@$(LAB)/bin/python -m pytest -q tests/book/lab.py
 
 expected: $(READY)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
@@ -109,5 +114,5 @@ bench: $(PEERS)
 	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
 
 clean:
-	rm -rf _build $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf _build $(VENV) $(LAB) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
