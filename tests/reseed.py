@@ -26,9 +26,9 @@ import jupytext
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.random import RandomState, default_rng
 
 matplotlib.use("agg")
-default_rng, RandomState = np.random.default_rng, np.random.RandomState
 
 
 @dataclass(frozen=True, order=True)
@@ -58,15 +58,18 @@ def reseed(run):
         def __init__(self, seed=None):
             super().__init__(other(seed))
 
-    np.random.default_rng = lambda seed=None: default_rng(other(seed))
-    np.random.RandomState = Reseeded
+    vars(np.random).update(
+        default_rng=lambda seed=None: default_rng(other(seed)),
+        RandomState=Reseeded,
+    )
     np.random.mtrand._rand = Reseeded()  # it has to be of the same class
 
 
 def failures(page, run):
     """Place and message of each failure in one run of a page."""
     reseed(run)
-    main, names, found = sys.modules["__main__"], {"__name__": "__main__"}, []
+    main, names = sys.modules["__main__"], {"__name__": "__main__"}
+    found: list[tuple[Place, str]] = []
     cells = jupytext.read(page, fmt="md:myst").cells
     for number, cell in enumerate(c for c in cells if c.cell_type == "code"):
         one_seed = "one-seed" in cell.metadata.get("tags", [])
@@ -95,9 +98,12 @@ def errors(source, names):
 
 def failing_line(source, error):
     """The line of the cell that failed, innermost in the traceback."""
-    frames = traceback.extract_tb(error.__traceback__)
-    numbers = [f.lineno for f in frames if f.filename == "<cell>"]
-    return source.splitlines()[numbers[-1] - 1].strip()
+    lines = [
+        line
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename == "<cell>"
+    ]
+    return source.splitlines()[lines[-1] - 1].strip()
 
 
 def message(error):
@@ -108,7 +114,7 @@ def message(error):
 def try_all(pages, seeds):
     """Where something failed, under which seeds, and what was said."""
     trials = list(product(pages, range(1, seeds + 1)))
-    failed = defaultdict(dict)
+    failed: dict[Place, dict[int, str]] = defaultdict(dict)
     with ProcessPoolExecutor(2) as pool:
         found = pool.map(failures, *zip(*trials, strict=True))
         for (_, run), here in zip(trials, found, strict=True):
