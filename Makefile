@@ -16,7 +16,8 @@ export MKL_NUM_THREADS := 1
 # What is compiled once is kept: else each worker compiles all of SciPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book test lint serve lab check-lab expected reseed mutants bench clean
+.PHONY: help book test check lint serve lab check-lab expected reseed mutants bench \
+  clean
 .DEFAULT_GOAL := help
 
 help:
@@ -40,10 +41,18 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV): this once."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt uv
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python \
-	  --constraint constraints.txt --editable '.[test]'
+	  --constraint constraints.txt uv $(REPORT)
+	@$(INSTALL) $(BIN)/python --editable '.[test]' $(REPORT)
 	@touch $@
+
+INSTALL = $(BIN)/uv pip install --quiet --compile-bytecode \
+  --constraint constraints.txt --python
+
+# An installer that reaches no index says a great deal, and not that.
+REPORT = 2>$(VENV)/log || { \
+  if grep -qiE 'connection|failed to fetch' $(VENV)/log; \
+  then echo "No package index can be reached: is there a network, and is pip's index right?"; \
+  else cat $(VENV)/log; fi >&2; exit 1; }
 
 # Chapters are run and validated first; the pages then show those very outputs.
 VALIDATED := _build/validated
@@ -57,7 +66,9 @@ book: $(VALIDATED)
 	@$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet .
 	@echo "The book is at $(CURDIR)/$(PAGES)"
 
-test: $(READY) lint
+test: lint check
+
+check: $(READY)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser"
 	@touch $(VALIDATED)
 	@$(MAKE) --no-print-directory book
@@ -77,8 +88,7 @@ serve: book
 LAB := .venv-lab
 $(LAB)/ready: $(READY)
 	@$(PYTHON) -m venv $(LAB)
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(LAB)/bin/python \
-	  --constraint constraints.txt --editable '.[test,lab]'
+	@$(INSTALL) $(LAB)/bin/python --editable '.[test,lab]' $(REPORT)
 	@touch $@
 
 # A double click on a chapter opens it as a notebook; your own settings stay.
@@ -107,7 +117,7 @@ mutants: $(READY)
 PEERS := $(VENV)/peers
 $(PEERS): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[bench]'
+	  --constraint constraints.txt --editable '.[bench]' $(REPORT)
 	@touch $@
 
 bench: $(PEERS)
