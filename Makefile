@@ -16,7 +16,8 @@ export MKL_NUM_THREADS := 1
 # What is compiled once is kept: else each worker compiles all of SciPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book test lint serve lab expected mutants bench clean
+.PHONY: help book test check lint serve lab check-lab check-fork expected reseed mutants bench \
+  clean
 .DEFAULT_GOAL := help
 
 help:
@@ -24,7 +25,10 @@ help:
 	@echo "make test      lint, library tests, chapters, pages in Chromium"
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
 	@echo "make lab       open the chapters as notebooks in JupyterLab"
+	@echo "make check-lab see that JupyterLab typesets a chapter and changes none"
+	@echo "make check-fork see that a book with other chapters is green too"
 	@echo "make expected  run the chapters and record their outputs anew"
+	@echo "make reseed    run the chapters with other seeds: which claims fail?"
 	@echo "make mutants   change the library, one formula at a time: do tests notice?"
 	@echo "make bench     measure the library against its peers (QUICK=1: small data)"
 	@echo "make clean     remove everything that was made, the environment too"
@@ -38,10 +42,18 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up $(VENV): this once."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt uv
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python \
-	  --constraint constraints.txt --editable '.[test]'
+	  --constraint constraints.txt uv $(REPORT)
+	@$(INSTALL) $(BIN)/python --editable '.[test]' $(REPORT)
 	@touch $@
+
+INSTALL = $(BIN)/uv pip install --quiet --compile-bytecode \
+  --constraint constraints.txt --python
+
+# An installer that reaches no index says a great deal, and not that.
+REPORT = 2>$(VENV)/log || { \
+  if grep -qiE 'connection|failed to fetch' $(VENV)/log; \
+  then echo "No package index can be reached: is there a network, and is pip's index right?"; \
+  else cat $(VENV)/log; fi >&2; exit 1; }
 
 # Chapters are run and compared first; then what passed is handed to the pages.
 EXECUTED  := _build/executed
@@ -62,8 +74,11 @@ book: $(VALIDATED)
 	  $(if $(NEWER),--all) .
 	@echo "The book is at $(CURDIR)/$(PAGES)"
 
-test: $(READY) lint
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser" kernelbook press tests
+test: lint check
+
+check: $(READY)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser and not fork" \
+	  kernelbook press tests
 	@$(MAKE) --no-print-directory book
 	@$(BIN)/python -m pytest -q -n 2 -m browser tests/book
 
@@ -76,23 +91,34 @@ serve: book
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-# JupyterLab comes with the first `make lab`: with its packages around, every
+# JupyterLab has an environment of its own: with its packages around, every
 # start of pytest and of the build takes seconds longer.
-LAB := $(VENV)/lab
-$(LAB): $(READY)
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python \
-	  --constraint constraints.txt --editable '.[test,lab]'
+LAB := .venv-lab
+$(LAB)/ready: $(READY)
+	@$(PYTHON) -m venv $(LAB)
+	@$(INSTALL) $(LAB)/bin/python --editable '.[test,lab]' $(REPORT)
 	@touch $@
 
 # A double click on a chapter opens it as a notebook; your own settings stay.
-lab: export JUPYTER_CONFIG_DIR := $(CURDIR)/$(VENV)/jupyter
-lab: $(LAB)
-	@$(BIN)/jupytext-config set-default-viewer markdown myst
-	@$(BIN)/jupyter lab --notebook-dir chapters
+lab: export JUPYTER_CONFIG_DIR := $(CURDIR)/$(LAB)/jupyter
+lab: $(LAB)/ready
+	@$(LAB)/bin/jupytext-config set-default-viewer markdown myst
+	@$(LAB)/bin/jupyter lab --notebook-dir '$(or $(FOLDER),chapters)' $(OPTIONS)
+
+# A copy of the book with two chapters dropped and one added is green too.
+check-fork: $(READY)
+	@$(BIN)/python -m pytest -q -m fork tests/book/test_fork.py
+
+check-lab: $(LAB)/ready
+	@$(LAB)/bin/python -m pytest -q tests/book/lab.py
 
 expected: $(READY)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
 	@git --no-pager diff --stat -- tests/expected
+
+# Do the claims of the book hold for other draws? SEEDS=10 CHAPTERS="02 13"
+reseed: $(READY)
+	@$(BIN)/python tests/reseed.py --seeds $(or $(SEEDS),10) $(CHAPTERS)
 
 mutants: $(READY)
 	@$(BIN)/python -m pytest -q -p mutation.run -p no:xdist -p no:cacheprovider \
@@ -103,12 +129,12 @@ mutants: $(READY)
 PEERS := $(VENV)/peers
 $(PEERS): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	  --constraint constraints.txt --editable '.[bench]'
+	  --constraint constraints.txt --editable '.[bench]' $(REPORT)
 	@touch $@
 
 bench: $(PEERS)
 	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
 
 clean:
-	rm -rf _build $(VENV) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf _build $(VENV) $(LAB) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -4,6 +4,7 @@ Every function yields cases, smallest first; ``quick`` keeps the small ones.
 """
 
 import time
+from functools import partial
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri
@@ -58,12 +59,8 @@ def gaussian_grams(quick):
                 "RBF Gram matrix",
                 f"D = {D}",
                 N,
-                lambda X=X, k=k: k(X),
-                {
-                    "scikit-learn": lambda X=X, k=k: rbf_kernel(
-                        X, gamma=k.gamma
-                    )
-                },
+                partial(k, X),
+                {"scikit-learn": partial(rbf_kernel, X, gamma=k.gamma)},
                 relative,
                 1e-13,
                 goals={
@@ -96,7 +93,7 @@ def far_from_the_origin(quick):
             "RBF Gram matrix, 1e6 from the origin",
             f"D = {D}",
             1000,
-            lambda X=X, D=D: kernels.Gaussian(1 / D)(X),
+            partial(kernels.Gaussian(1 / D), X),
             {},
             relative,
             0.0,
@@ -112,10 +109,10 @@ def cubic_grams(quick):
                 "cubic polynomial Gram",
                 f"D = {D}",
                 N,
-                lambda X=X, k=k: k(X),
+                partial(k, X),
                 {
-                    "scikit-learn": lambda X=X: polynomial_kernel(
-                        X, degree=3, gamma=1.0, coef0=1.0
+                    "scikit-learn": partial(
+                        polynomial_kernel, X, degree=3, gamma=1.0, coef0=1.0
                     )
                 },
                 relative,
@@ -131,17 +128,19 @@ def kernel_ridge(quick):
     k, lam = kernels.Gaussian(0.1), 0.1
     for N in sizes(500, 1000, 2000, 5000, 10_000, quick=quick):
         (X, t), Z = regression(N), cloud(200, 5)
+
+        def ours(X=X, t=t, Z=Z):
+            a = ridge.fit_dual(k(X), t, lam, overwrite=True)
+            return ridge.predict(a, k(X, Z))
+
         yield Case(
             "kernel ridge fit + predict",
             "",
             N,
-            lambda X=X, t=t, Z=Z: ridge.predict(
-                ridge.fit_dual(k(X), t, lam, overwrite=True),
-                k(X, Z),
-            ),
+            ours,
             {
-                "scikit-learn": lambda X=X, t=t, Z=Z: peers.kernel_ridge(
-                    X, t, Z, k.gamma, lam
+                "scikit-learn": partial(
+                    peers.kernel_ridge, X, t, Z, k.gamma, lam
                 )
             },
             relative,
@@ -170,18 +169,22 @@ def gp_regression(quick):
     k = THETA[0] * kernels.Gaussian(THETA[1] / 2)
     for N in sizes(500, 1000, 2000, 5000, 10_000, quick=quick):
         (X, t), Z = regression(N), cloud(200, 5)
+
+        def ours(X=X, t=t, Z=Z):
+            return gp.predict(gp.fit(k, X, t, BETA), Z)[:2]
+
         yield Case(
             "GP fit + predict",
             "mean and variance at 200 inputs",
             N,
-            lambda X=X, t=t, Z=Z: gp.predict(gp.fit(k, X, t, BETA), Z)[:2],
+            ours,
             peers.present(
                 {
-                    "scikit-learn": lambda X=X, t=t, Z=Z: peers.gp_scikit(
-                        X, t, Z, THETA, BETA
+                    "scikit-learn": partial(
+                        peers.gp_scikit, X, t, Z, THETA, BETA
                     ),
-                    "GPyTorch": lambda X=X, t=t, Z=Z: peers.gp_gpytorch(
-                        X, t, Z, THETA, BETA
+                    "GPyTorch": partial(
+                        peers.gp_gpytorch, X, t, Z, THETA, BETA
                     ),
                 }
             ),
@@ -198,7 +201,7 @@ def gp_regression(quick):
             "GP fit",
             "",
             N,
-            lambda X=X, t=t: gp.fit(k, X, t, BETA),
+            partial(gp.fit, k, X, t, BETA),
             {},
             relative,
             0.0,
@@ -220,7 +223,7 @@ def evidence(quick):
             "log marginal likelihood + gradient",
             "θ₀, …, θ₃, β",
             N,
-            lambda X=X, t=t: learning.evidence(k, X, t, BETA),
+            partial(learning.evidence, k, X, t, BETA),
             {"scikit-learn": peers.evidence_scikit(X, t, THETA, BETA)},
             error,
             1e-6,
@@ -238,16 +241,16 @@ def learning_theta(quick):
     k = kernels.ExponentialQuadratic((1.0, 1.0, 1.0, 1.0))
     for N in (200, 500) if quick else (200, 500, 1000, 2000):
         X, t = regression(N)
+
+        def ours(X=X, t=t):
+            return learning.learn(k, X, t, 10.0).value
+
         yield Case(
             "learning θ (L-BFGS)",
             "",
             N,
-            lambda X=X, t=t: learning.learn(k, X, t, 10.0).value,
-            {
-                "scikit-learn": lambda X=X, t=t: peers.learned_scikit(
-                    X, t, k.theta, 10.0
-                )
-            },
+            ours,
+            {"scikit-learn": partial(peers.learned_scikit, X, t, k.theta, 10)},
             relative,
             1e-4,
             goals={"scikit-learn": 0.3},
@@ -348,7 +351,7 @@ def svm_certified(quick):
                 "SVM dual, large C",
                 f"{name}, C = {C:g}",
                 len(t),
-                lambda K=K, t=t, C=C: svm.fit_dual(K, t, C),
+                partial(svm.fit_dual, K, t, C),
                 {},
                 relative,
                 0.0,
@@ -367,15 +370,15 @@ def svm_programs(quick):
             return abs(svm.dual_objective(v * t, K, t) / ours.dual - 1)
 
         solvers = {
-            "OSQP": lambda C=C: peers.osqp_dual(K, t, C),
-            "Clarabel": lambda C=C: peers.clarabel_dual(K, t, C),
-            "CVXOPT": lambda C=C: peers.cvxopt_dual(K, t, C),
+            "OSQP": partial(peers.osqp_dual, K, t, C),
+            "Clarabel": partial(peers.clarabel_dual, K, t, C),
+            "CVXOPT": partial(peers.cvxopt_dual, K, t, C),
         }
         yield Case(
             "SVM dual as a quadratic program",
             f"moons, C = {C:g}",
             len(t),
-            lambda C=C: svm.fit_dual(K, t, C),
+            partial(svm.fit_dual, K, t, C),
             peers.present(solvers),
             error,
             1e-3,
@@ -399,11 +402,7 @@ def dual_logistic(quick):
             "",
             N,
             ours,
-            {
-                "scikit-learn": lambda X=X, t=t: peers.gp_classifier(
-                    X, t, k.gamma
-                )
-            },
+            {"scikit-learn": partial(peers.gp_classifier, X, t, k.gamma)},
             relative,
             1e-4,
             goals={"scikit-learn": 0.3},

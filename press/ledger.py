@@ -36,7 +36,7 @@ CHINESE = re.compile("[\u4e00-\u9fff]")
 # The fields an entry must have, and those it may have.
 CLAIM = ({"title", "source", "home", "check"}, {"function", "remark"})
 REPEAT = ({"source", "same"}, {"remark"})
-EQUATION = ({"also"}, set())
+EQUATION: tuple[set[str], set[str]] = ({"also"}, set())
 ERRATUM = (
     {"kind", "source", "quote", "right", "home", "check"},
     {"function", "result", "english"},

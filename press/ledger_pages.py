@@ -74,7 +74,7 @@ def link(home):
         return ""
     if role := ROLES.get(place.sort):
         reference = f"{{{role}}}`{anchor}`"
-    elif anchor in place.part.names:
+    elif anchor in getattr(place.part, "names", ()):
         reference = f"*{{ref}}`{anchor}`*"
     else:
         reference = f"*[](/{page.name}.md#{anchor})*"

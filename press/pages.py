@@ -199,13 +199,12 @@ REPAIRS = [
         r"\1" + FROM_DISK,
     ),
 ]
-REPAIRS = [(re.compile(pattern, re.S), new) for pattern, new in REPAIRS]
 
 
 def repair(html):
     """The page without what is wrong with the theme."""
     for pattern, new in REPAIRS:
-        html = pattern.sub(new, html)
+        html = re.sub(pattern, new, html, flags=re.S)
     return ICON.sub(draw_icon, html)
 
 

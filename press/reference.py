@@ -42,8 +42,8 @@ def uses(pages, entries):
     An equation is a tuple (chapter, line, label, sort), so that sorting gives
     the order of the book.
     """
-    in_ledger, checked, shown = (defaultdict(set) for _ in range(3))
-    mentioned, beside, inside = (defaultdict(set) for _ in range(3))
+    found: list[dict] = [defaultdict(set) for _ in range(6)]
+    in_ledger, checked, shown, mentioned, beside, inside = found
     for page in pages:
         for cell in page.cells:
             for function in cell.names:
@@ -71,17 +71,17 @@ def uses(pages, entries):
                 section = part.title if heading else part.section
                 shown[entry.function].add(entry.page)
                 beside[entry.function] |= inside[entry.page, section]
-    found = {}
+    uses = {}
     for function in {*in_ledger, *checked, *shown, *mentioned}:
         far, near = checked[function], beside[function]
         few = far if len(far) <= MANY else set()
         equations = in_ledger[function] or far & near or near or few
         numbers = {home[0] for home in equations} | shown[function]
-        found[function] = (
+        uses[function] = (
             sorted(equations),
             sorted(numbers or mentioned[function]),
         )
-    return found
+    return uses
 
 
 def public():

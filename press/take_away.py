@@ -114,7 +114,8 @@ def offer(app, pagename, templatename, context, doctree):
     if doctree is None:
         return
     here = [(text, context["pathto"](p, 1)) for text, p in downloads(pagename)]
-    there = repository_links(*repository(app.config), pagename)
+    url, branch = repository(app.config)
+    there = repository_links(url, branch, pagename)
     shown = "".join(
         f"<p>{name}: "
         + " · ".join(f'<a href="{url}">{text}</a>' for text, url in links)

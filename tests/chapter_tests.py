@@ -115,7 +115,7 @@ class Chapter(IPyNbFile):
 
     def teardown(self):
         super().teardown()
-        if not self.runs or len(self.passed) < len(self.code + [*self.laws]):
+        if not self.runs or len(self.passed) < len([*self.code, *self.laws]):
             return
         for cell in self.code:
             cell.outputs = self.passed[id(cell)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from lxml import html as parser
+
 from press.reader import ROOT
 
 HTML = ROOT / "_build" / "html"

@@ -1,0 +1,98 @@
+"""JupyterLab as `make lab` starts it: `make check-lab`, not part of pytest.
+
+It runs in the environment of JupyterLab, which the other tests do without.
+"""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODEL = "02_dual_representation.md"
+TOKEN = "check"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A copy of the chapters, to be opened and saved."""
+    copy = tmp_path_factory.mktemp("lab") / "chapters"
+    return shutil.copytree(ROOT / "chapters", copy)
+
+
+@pytest.fixture(scope="module")
+def address(folder):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = f"--no-browser --allow-root --port={port}"
+    with subprocess.Popen(
+        ["make", "lab", f"FOLDER={folder}", f"OPTIONS={options}"],
+        cwd=ROOT,
+        env={**os.environ, "JUPYTER_TOKEN": TOKEN},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as lab:
+        said = iter(lab.stderr or [])
+        assert any(f"127.0.0.1:{port}/lab" in line for line in said)
+        yield f"http://127.0.0.1:{port}"
+        os.killpg(lab.pid, signal.SIGTERM)
+
+
+@pytest.fixture(scope="module")
+def page(address, browser):
+    """A chapter, on a screen that is tall enough to show it all."""
+    page = browser.new_page(
+        viewport={"width": 1200, "height": 30_000},
+        extra_http_headers={"Authorization": f"token {TOKEN}"},
+    )
+    page.set_default_timeout(120_000)  # milliseconds: cells come one by one
+    page.hosts = set()
+    page.on("request", lambda r: page.hosts.add(urlsplit(r.url).hostname))
+    page.goto(f"{address}/lab/workspaces/check/tree/{MODEL}?reset")
+    page.locator("h2", has_text="Further reading").wait_for()
+    return page
+
+
+def test_equations_are_typeset_and_no_fence_is_left(page, folder):
+    text = (folder / MODEL).read_text("utf-8")
+    printed = re.findall(
+        r"^```{math}\n(?::\S+ \S+\n)?(.*?)^```", text, re.M | re.S
+    )
+    shown = page.locator(".katex-display annotation").all_text_contents()
+    assert {bare(latex) for latex in printed} <= {bare(s) for s in shown}
+    assert "```" not in page.inner_text(".jp-Notebook")
+
+
+def bare(latex):
+    return re.sub(r"\s+", "", latex)
+
+
+def test_nobody_else_is_asked(page):
+    assert page.hosts == {"127.0.0.1"}
+
+
+def test_saving_in_the_browser_changes_nothing(page, folder):
+    path = folder / MODEL
+    before = path.stat().st_mtime_ns
+    page.click(".jp-Notebook h2")
+    with page.expect_response(lambda r: r.request.method == "PUT"):
+        page.keyboard.press("Control+s")
+    assert path.stat().st_mtime_ns > before
+    assert path.read_bytes() == (ROOT / "chapters" / MODEL).read_bytes()
+
+
+def test_the_server_saves_every_page_as_it_was(page, address, folder):
+    for path in folder.glob("*.md"):
+        text = path.read_bytes()
+        if text.startswith(b"---\njupytext:"):
+            place = f"{address}/api/contents/{path.name}"
+            notebook = page.request.get(f"{place}?type=notebook").json()
+            assert page.request.put(place, data=notebook).ok
+            assert path.read_bytes() == text, path.name

@@ -1,0 +1,171 @@
+"""Do the book's claims hold for other random draws?  ``make reseed``.
+
+Each chapter is run several times.  In each run every seed, of its cells and of
+the library, stands for other random numbers.  Outputs are not compared: the
+statements that fail are counted.  A failure is noted and the next statement is
+tried, so that one unlucky draw hides no other.
+
+A cell tagged ``one-seed`` says in its text that it holds for this draw only:
+its failures are listed apart.
+"""
+
+import argparse
+import ast
+import io
+import sys
+import traceback
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from itertools import product
+from numbers import Integral
+from pathlib import Path
+
+import jupytext
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+from numpy.random import RandomState, default_rng
+
+matplotlib.use("agg")
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A line of a chapter at which a run failed."""
+
+    chapter: str
+    cell: int
+    code: str
+    one_seed: bool
+
+    def __str__(self):
+        return f"{self.chapter}, cell {self.cell}: {self.code}"
+
+
+def reseed(run):
+    """From now on the number of the run is part of every seed.
+
+    All generators are made in these two ways: the library's and SciPy's by
+    the first, those of scikit-learn's ``random_state`` by the second.
+    """
+
+    def other(seed):
+        return [run, seed] if isinstance(seed, Integral) else seed
+
+    class Reseeded(RandomState):
+        def __init__(self, seed=None):
+            super().__init__(other(seed))
+
+    vars(np.random).update(
+        default_rng=lambda seed=None: default_rng(other(seed)),
+        RandomState=Reseeded,
+    )
+    np.random.mtrand._rand = Reseeded()  # it has to be of the same class
+
+
+def failures(page, run):
+    """Place and message of each failure in one run of a page."""
+    reseed(run)
+    main, names = sys.modules["__main__"], {"__name__": "__main__"}
+    found: list[tuple[Place, str]] = []
+    cells = jupytext.read(page, fmt="md:myst").cells
+    for number, cell in enumerate(c for c in cells if c.cell_type == "code"):
+        one_seed = "one-seed" in cell.metadata.get("tags", [])
+        for error in errors(cell.source, names):
+            # A name may be missing because the line that defines it failed.
+            if not (found and isinstance(error, NameError)):
+                code = failing_line(cell.source, error)
+                place = Place(page.stem, number, code, one_seed)
+                found.append((place, message(error)))
+        plt.close("all")
+    sys.modules["__main__"] = main  # IPython, which a figure starts, took it
+    return found
+
+
+def errors(source, names):
+    """What the statements of a cell raise, each tried in its turn."""
+    for statement in ast.parse(source).body:
+        code = compile(ast.Module([statement], []), "<cell>", "exec")
+        unread = io.StringIO()
+        try:
+            with redirect_stdout(unread), redirect_stderr(unread):
+                exec(code, names)
+        except Exception as error:
+            yield error
+
+
+def failing_line(source, error):
+    """The line of the cell that failed, innermost in the traceback."""
+    lines = [
+        line
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if frame.f_code.co_filename == "<cell>"
+    ]
+    return source.splitlines()[lines[-1] - 1].strip()
+
+
+def message(error):
+    said = " ".join(f"{type(error).__name__}: {error}".split())
+    return said[:120].removesuffix(":")
+
+
+def try_all(pages, seeds):
+    """Where something failed, under which seeds, and what was said."""
+    trials = list(product(pages, range(1, seeds + 1)))
+    failed: dict[Place, dict[int, str]] = defaultdict(dict)
+    with ProcessPoolExecutor(2) as pool:
+        found = pool.map(failures, *zip(*trials, strict=True))
+        for (_, run), here in zip(trials, found, strict=True):
+            for place, said in here:
+                failed[place].setdefault(run, said)
+    return failed
+
+
+def report(failed, seeds):
+    """Two lines for each place, those of cells tagged one-seed at the end."""
+    marked = sorted(place for place in failed if place.one_seed)
+    claims = sorted(place for place in failed if not place.one_seed)
+    yield from counts(claims, failed, seeds)
+    if marked:
+        yield "In cells that say they hold for one draw only:"
+        yield from counts(marked, failed, seeds)
+    yield f"{len(claims)} claims fail under some of {seeds} seeds."
+
+
+def counts(places, failed, seeds):
+    for place in places:
+        runs = failed[place]
+        said, which = next(iter(runs.values())), ", ".join(map(str, runs))
+        yield str(place)
+        yield f"    fails under {len(runs)} of {seeds} ({which}): {said}"
+
+
+def notebooks(folder, chapters):
+    """The pages of a folder that are notebooks, or the chapters chosen."""
+    pages = sorted(folder.glob("*.md"))
+    return [
+        page
+        for page in pages
+        if page.read_text("utf-8").startswith("---\njupytext:")
+        and page.name.startswith(tuple(chapters or [""]))
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--folder", type=Path, default="chapters")
+    parser.add_argument("chapters", nargs="*", help="numbers, such as 02 13")
+    chosen = parser.parse_args()
+    pages = notebooks(chosen.folder, chosen.chapters)
+    if not pages:
+        parser.error(f"{chosen.folder} has no chapter {chosen.chapters}")
+    failed = try_all(pages, chosen.seeds)
+    print(*report(failed, chosen.seeds), sep="\n")
+    sys.exit(any(not place.one_seed for place in failed))
+
+
+if __name__ == "__main__":
+    main()
