@@ -121,6 +121,8 @@ class Watch:
     def __init__(self, found):
         self.found, self.things = found, things()
         self.modules = {str(found[module][0]): module for module in found}
+        codes = (compile(tree, path, "exec") for path, tree in found.values())
+        self.codes = {code.co_filename: code for code in codes}
         self.tests, self.seconds = defaultdict(set), {}
         self.kills = defaultdict(Counter)
 
@@ -200,9 +202,9 @@ def start(mutant, tests, watch):
         signal.setitimer(signal.ITIMER_VIRTUAL, 10)
         mutant.change()
         path, tree = watch.found[mutant.module]
-        code = compile(tree, path, "exec")
+        watch.codes[str(path)] = compile(tree, path, "exec")
         end = 1  # a library that cannot be imported fails in every test
-        anew = import_anew(code, watch.modules)
+        anew = import_anew(watch.codes)
         end = CANNOT
         take_over(anew, watch.things, mutant.constant)
         for place, test in enumerate(tests, start=1):
@@ -215,20 +217,19 @@ def start(mutant, tests, watch):
         os._exit(end)
 
 
-def import_anew(code, files):
-    """The things of the library, with this code for one of its files."""
+def import_anew(codes):
+    """The things of the library, made by these codes of its files."""
     get_code = SourceFileLoader.get_code
 
-    def changed(loader, name):
-        mine = loader.path == code.co_filename
-        return code if mine else get_code(loader, name)
+    def code(loader, name):
+        return codes.get(loader.path) or get_code(loader, name)
 
     with (
-        mock.patch.object(SourceFileLoader, "get_code", changed),
+        mock.patch.object(SourceFileLoader, "get_code", code),
         mock.patch.dict(sys.modules),
     ):
-        known = {n: getattr(m, "__file__", 0) for n, m in sys.modules.items()}
-        names = [name for name, file in known.items() if file in files]
+        files = {n: getattr(m, "__file__", 0) for n, m in sys.modules.items()}
+        names = [name for name, file in files.items() if file in codes]
         for name in names:
             del sys.modules[name]
         for name in names:
