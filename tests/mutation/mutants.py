@@ -143,6 +143,7 @@ def read_early(node):
 
 def mutants(module, function, constant, label, home, key):
     """The mutants of what stands in home[key] after a label."""
+    here = module, function, constant
     place = f"{module}.{function}".rstrip(".")
     before = lines(label, home[key])
     for holder, at in places(home, [key]):
@@ -153,18 +154,16 @@ def mutants(module, function, constant, label, home, key):
             pairs = zip(before, lines(label, home[key]), strict=False)
             holder[at] = node
             old, now = next(pair for pair in pairs if pair[0] != pair[1])
-            if "super()" not in old or "super()" in now:
-                name = f"{place}: {old} -> {now}"
-                change = partial(holder.__setitem__, at, new)
-                yield Mutant(
-                    module, function, constant, name, node.lineno, change
-                )
+            if "super()" in old and "super()" not in now:
+                continue  # a function without super() cannot take its place
+            name = f"{place}: {old} -> {now}"
+            change = partial(holder.__setitem__, at, new)
+            yield Mutant(*here, name, node.lineno, change)
 
 
 def lines(label, node):
-    return [
-        line.strip() for line in f"{label}{ast.unparse(node)}".splitlines()
-    ]
+    text = label + ast.unparse(node)
+    return [line.strip() for line in text.splitlines()]
 
 
 def places(holder, keys, alone=()):

@@ -91,28 +91,28 @@ def pytest_runtestloop(session):
         lives = spared | names_alive(unsure, watch, option.children)
         entries |= {p: report.entry(*part, lives) for p, part in now.items()}
         report.write(entries, option.report)  # an interrupted run keeps this
-        tell(unsure, lives)
     print(report.summary(entries.values()))
     return result
 
 
 def names_alive(mutants, watch, children):
-    """First an unchanged function, which lives or the tool is at fault."""
+    """Of those that no test kills; an unchanged function must be among them.
+
+    What is left to do is printed.
+    """
     functions = [mutant for mutant in mutants if not mutant.constant]
     control = [m._replace(name="", change=lambda: None) for m in functions[:1]]
     names = {m.name for m in survivors_of(control + mutants, watch, children)}
     if control and "" not in names:
-        pytest.exit(f"unchanged, {control[0].function} fails")
-    return names
-
-
-def tell(mutants, lives):
-    """Print what is left to do."""
+        pytest.exit(
+            f"the tool is at fault: {control[0].module} as it is fails"
+        )
     for mutant in mutants:
-        explained = mutant.name in report.explained()
-        if explained != (mutant.name in lives):
-            how = "explained, but killed" if explained else "lives"
+        lives = mutant.name in names
+        if lives != (mutant.name in report.explained()):
+            how = "lives" if lives else "is explained, but killed"
             print(f"\rline {mutant.line} {how}: {mutant.name}")
+    return names
 
 
 class Watch:
@@ -148,7 +148,12 @@ class Watch:
         return result
 
     def tests_of(self, mutant):
-        """The tests that a mutant may fail, the most promising first."""
+        """The tests that can meet a mutant, the most promising first."""
+        tests = self.tests[mutant.module, mutant.function]
+        if mutant.constant:
+            owner = mutant.function.rpartition(".")[2]
+            readers = self.tests[mutant.constant] | self.tests[owner]
+            tests = readers or self.tests[mutant.module]
         kills = self.kills[mutant.module, mutant.function]
         words = {*mutant.module.replace(".", "_").split("_")} - {""}
 
@@ -157,18 +162,10 @@ class Watch:
             seconds = self.seconds[test] / (1 + kills[test])
             return not (own or kills[test]), seconds
 
-        best = sorted(self.concerned(mutant), key=promise)
+        best = sorted(tests, key=promise)
         spent = accumulate(map(self.seconds.get, best), initial=0.0)
         pairs = zip(best, spent, strict=False)
         return [test for test, seconds in pairs if seconds <= PATIENCE]
-
-    def concerned(self, mutant):
-        """The tests that can meet a mutant."""
-        if not mutant.constant:
-            return self.tests[mutant.module, mutant.function]
-        owner = mutant.function.rpartition(".")[2]
-        readers = self.tests[mutant.constant] | self.tests[owner]
-        return readers or self.tests[mutant.module]
 
 
 def survivors_of(todo, watch, children):
