@@ -12,7 +12,7 @@ from types import FunctionType
 
 import numpy as np
 import pytest
-from examples import calls, modules, public, same
+from library.examples import calls, modules, public, same
 
 import kernelbook
 

@@ -12,408 +12,229 @@ number would do.
 
 import ast
 import copy
-import zlib
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import CodeType
-from typing import Any
+from typing import NamedTuple
+from zlib import crc32
 
 LIBRARY = Path(__file__).parents[2] / "kernelbook"
 CONSTANTS = "(constants)"  # the report's entry for those of a module
 
-OPERATORS = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.Mult,
-}
-COMPARISONS = {
-    ast.Lt: (ast.LtE, ast.Gt),
-    ast.LtE: (ast.Lt, ast.GtE),
-    ast.Gt: (ast.GtE, ast.Lt),
-    ast.GtE: (ast.Gt, ast.LtE),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-}
-OTHER_NAME = {
-    "max": "min",
-    "min": "max",
-    "maximum": "minimum",
-    "minimum": "maximum",
-    "argmax": "argmin",
-    "argmin": "argmax",
-    "any": "all",
-    "all": "any",
-    "sum": "prod",
-    "prod": "sum",
-    "zeros": "ones",
-    "ones": "zeros",
-    "triu": "tril",
-    "tril": "triu",
-    "floor": "ceil",
-    "ceil": "floor",
-}
+# Kinds of nodes, and names of functions: each takes the other's place.
+SWAPPED = """
+    Add/Sub Mult/Div Eq/NotEq Is/IsNot In/NotIn Lt/LtE Gt/GtE Lt/Gt LtE/GtE
+    Break/Continue max/min maximum/minimum argmax/argmin any/all sum/prod
+    zeros/ones triu/tril floor/ceil
+"""
+INSTEAD = defaultdict(list, Pow=["Mult"], FloorDiv=["Mult"], Mod=["Mult"])
+for one, other in (pair.split("/") for pair in SWAPPED.split()):
+    INSTEAD[one].append(other)
+    INSTEAD[other].append(one)
 CAN_BE_DROPPED = {"sqrt", "abs", "exp", "log", "log1p", "sign", "square"}
 SMALL = 1e-6  # smaller numbers are tolerances
 ARITHMETIC = (ast.UnaryOp, ast.BinOp, ast.unaryop, ast.operator)
 
 
-@dataclass(frozen=True)
-class Mutant:
-    """One change: where it is, and what it makes of the line.
-
-    The value is new code for the function, or a new value of its target: of
-    an argument, of an attribute of a class, or of a constant of the module.
-    """
+class Mutant(NamedTuple):
+    """One change: where it is, and how to make it in the module's tree."""
 
     module: str
     function: str  # or the class, or nothing, that has the constant
+    constant: str  # its name; nothing for what a function holds
+    name: str  # with what it makes of the line: how a survivor is looked up
     line: int
-    before: str
-    after: str
-    value: Any
-    target: str = ""
-    constant: bool = False
-
-    @property
-    def name(self) -> str:
-        """How a survivor is looked up: independent of line numbers."""
-        place = ".".join(filter(None, (self.module, self.function)))
-        return f"{place}: {self.before} -> {self.after}"
-
-    @property
-    def entry(self) -> tuple[str, str]:
-        """Where the report counts it."""
-        return self.module, CONSTANTS if self.constant else self.function
+    change: Callable[[], None]
 
 
-@dataclass(frozen=True)
-class Library:
-    """A package: its modules' files and trees, by name within it."""
+def modules(library):
+    """Files and trees of ridge, kernels.stationary, kernels, __init__."""
+    found = {}
+    for path in sorted(library.rglob("*.py")):
+        name = ".".join(path.relative_to(library).with_suffix("").parts)
+        tree = ast.parse(path.read_text("utf-8"))
+        found[name.removesuffix(".__init__")] = path, tree
+        for node in ast.walk(tree):
+            named = isinstance(node, ast.FunctionDef | ast.ClassDef)
+            if named and ast.get_docstring(node) is not None:
+                node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
+    return found
 
-    path: Path = LIBRARY
 
-    def files(self) -> dict[str, Path]:
-        """The files, as ridge, kernels.stationary, kernels, __init__."""
-        found = {}
-        for path in sorted(self.path.rglob("*.py")):
-            parts = path.relative_to(self.path).with_suffix("").parts
-            if parts[-1] == "__init__" and len(parts) > 1:
-                parts = parts[:-1]
-            found[".".join(parts)] = path
-        return found
-
-    def trees(self) -> dict[str, ast.Module]:
-        """The syntax trees, without docstrings."""
-        files = self.files().items()
-        return {m: without_docstrings(path) for m, path in files}
-
-    def read_while_loading(self) -> set[str]:
-        """Names, imported ones too, whose value is copied by then."""
-        return {name for t in self.trees().values() for name in read_early(t)}
-
-    def not_mutated(self) -> list[str]:
-        """Constants that are read while a module loads."""
-        early = self.read_while_loading()
-        return [
-            f"{module}.{name}"
-            for module, tree in self.trees().items()
-            for inside, name, _ in constants(tree)
-            if not inside and name in early
-        ]
-
-    def mutants(self) -> Iterator[Mutant]:
-        """Every mutant of every function, default value and constant."""
-        early = self.read_while_loading()
-        for module, tree in self.trees().items():
-            file = str(self.files()[module])
-            for qualname, function, outermost in functions(tree):
-                here = partial(Mutant, module, qualname)
-                for name, value in defaults(function):
-                    yield from numbers(here, name, "=", value)
-                yield from bodies(here, file, function, outermost)
-            for inside, name, value in constants(tree):
+def parts(found):
+    """Digest and mutants of each function, and of each module's constants."""
+    early = read_early(ast.Module([tree for _, tree in found.values()]))
+    texts, made = defaultdict(list), defaultdict(list)
+    for module, (_, tree) in found.items():
+        for inside, node in statements(tree):
+            if isinstance(node, ast.FunctionDef):
+                place = module, f"{inside}.{node.name}".lstrip(".")
+                texts[place].append(ast.dump(node))
+                for home in homes(node):
+                    made[place] += mutants(*place, "", *home)
+            for name, holder, key in constants(node):
+                place = module, CONSTANTS
+                texts[place] += [inside, name, ast.dump(holder[key])]
                 if inside or name not in early:
-                    here = partial(Mutant, module, inside, constant=True)
-                    yield from numbers(here, name, " = ", value)
-
-    def digests(self, made: list[Mutant]) -> dict[tuple[str, str], str]:
-        """For each function, and for a module's constants: what it was."""
-        text = defaultdict(list)
-        for module, tree in self.trees().items():
-            for qualname, function, _ in functions(tree):
-                text[module, qualname].append(ast.dump(function))
-            for inside, name, value in constants(tree):
-                text[module, CONSTANTS] += [inside, name, ast.dump(value)]
-        for mutant in made:
-            text[mutant.entry].append(mutant.name)
-        return {
-            entry: f"{zlib.crc32(repr(of).encode()):08x}"
-            for entry, of in text.items()
-        }
+                    home = f"{name} = ", holder, key
+                    made[place] += mutants(module, inside, name, *home)
+    for place, text in texts.items():
+        text += [mutant.name for mutant in made[place]]
+        made[place] = f"{crc32(repr(text).encode()):08x}", made[place]
+    return made
 
 
-def control(library: Library, mutant: Mutant) -> Mutant:
-    """The mutant's function as it was: every test must let it live."""
-    path = library.files()[mutant.module]
-    code = compile(path.read_text("utf-8"), str(path), "exec")
-    original = code_of(code, mutant.function)
-    return replace(mutant, after=mutant.before, value=original, target="")
-
-
-def without_docstrings(path):
-    tree = ast.parse(path.read_text("utf-8"))
-    for node in ast.walk(tree):
-        named = isinstance(node, ast.FunctionDef | ast.ClassDef)
-        if named and ast.get_docstring(node) is not None:
-            node.body[0] = ast.copy_location(ast.Pass(), node.body[0])
-    return tree
-
-
-def bodies(here, file, function, outermost):
-    """The mutants of what a function does."""
-    module = ast.Module([outermost], [])
-    body = [lines_of(statement) for statement in function.body]
-    for place, node, put in places(function):
-        for new in replacements(node):
-            put(ast.fix_missing_locations(ast.copy_location(new, node)))
-            lines = lines_of(function.body[place])
-            code = code_of(compile(module, file, "exec"), here.args[1])
-            put(node)
-            before, after = difference(body[place], lines)
-            if "super()" in before and "super()" not in after:
-                continue  # a function without super() cannot take its place
-            yield here(node.lineno, before, after, code)
-
-
-def numbers(here, name, equals, value):
-    """The mutants of a number, or of several, that has a name."""
-    before = name + equals + ast.unparse(value)
-    holder = ast.Expression(value)
-    for node, put in walk(children(holder)):
-        for new in replacements(node):
-            put(ast.fix_missing_locations(ast.copy_location(new, node)))
-            after = name + equals + ast.unparse(holder)
-            number = eval(compile(holder, before, "eval"))
-            put(node)
-            yield here(value.lineno, before, after, number, name)
-
-
-def code_of(code, qualname):
-    """The code of a function, found inside that of its module."""
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            if const.co_qualname == qualname:
-                return const
-            if qualname.startswith(const.co_qualname + "."):
-                return code_of(const, qualname)
-    raise LookupError(qualname)
-
-
-def lines_of(statement):
-    return ast.unparse(statement).splitlines()
-
-
-def difference(before, after):
-    """The lines in which two versions of a statement differ."""
-    same = 0
-    while before[same : same + 1] == after[same : same + 1] != []:
-        same += 1
-    old, new = before[same:], after[same:]
-    while old and new and old[-1] == new[-1]:
-        old, new = old[:-1], new[:-1]
-    return tuple(" ".join(line.strip() for line in v) for v in (old, new))
-
-
-def functions(tree, inside="", outermost=None):
-    """Functions and methods, by qualified name; inner ones go along.
-
-    With each comes the statement of the module that holds it.
-    """
+def statements(tree, inside=""):
+    """Those of a module, and of its classes with their names."""
     for node in tree.body:
-        outer = outermost or node
-        if isinstance(node, ast.FunctionDef):
-            yield inside + node.name, node, outer
-        elif isinstance(node, ast.ClassDef):
-            yield from functions(node, f"{inside}{node.name}.", outer)
+        if isinstance(node, ast.ClassDef):
+            yield from statements(node, f"{inside}.{node.name}".lstrip("."))
+        else:
+            yield inside, node
 
 
-def defaults(function):
-    """Arguments whose default value is a number, and that value."""
-    args = function.args
-    positional = [*args.posonlyargs, *args.args]
-    given = [
-        *zip(positional[::-1], args.defaults[::-1], strict=False),
-        *zip(args.kwonlyargs, args.kw_defaults, strict=True),
-    ]
-    for argument, value in given:
-        if value is not None and is_number(value):
-            yield argument.arg, value
+def homes(function):
+    """Where a function has defaults that are numbers, and statements."""
+    args, body = function.args, function.body
+    last = [*args.posonlyargs, *args.args][-len(args.defaults) :]
+    given = [(last[k], args.defaults, k) for k in range(len(args.defaults))]
+    named = [(a, args.kw_defaults, k) for k, a in enumerate(args.kwonlyargs)]
+    for argument, holder, key in given[::-1] + named:
+        if holder[key] and is_number(holder[key]):
+            yield f"{argument.arg}=", holder, key
+    yield from (("", body, key) for key in range(len(body)))
 
 
-def constants(tree, inside=""):
-    """Numbers, and tuples of them, that a module or a class gives a name."""
-    for node in tree.body:
-        match node:
-            case ast.ClassDef():
-                within = f"{inside}.{node.name}" if inside else node.name
-                yield from constants(node, within)
-            case ast.Assign(
-                targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)
-            ):
-                pairs = zip(names, values, strict=True)
-                yield from (
-                    (inside, n.id, v) for n, v in pairs if is_number(v)
-                )
-            case (
-                ast.Assign(targets=[ast.Name(id=name)], value=value)
-                | ast.AnnAssign(target=ast.Name(id=name), value=value)
-            ) if value is not None and (
-                is_number(value)
-                or (isinstance(value, ast.Tuple) and all_numbers(value.elts))
-            ):
-                yield inside, name, value
+def constants(node):
+    """Numbers, and tuples of them, to which a statement gives a name."""
+    match node:
+        case ast.Assign(
+            targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)
+        ):
+            for key, name in enumerate(names):
+                if is_number(values[key]):
+                    yield name.id, values, key
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=value)
+            | ast.AnnAssign(target=ast.Name(id=name), value=value)
+        ) if value and is_number(value, ast.Tuple, ast.Load):
+            yield name, vars(node), "value"
 
 
-def all_numbers(values):
-    return bool(values) and all(map(is_number, values))
-
-
-def is_number(value):
+def is_number(value, *more):
     """Whether an expression is arithmetic with numbers, such as -10**8."""
-    return all(
-        isinstance(node, ARITHMETIC)
-        or (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, int | float)
-        )
-        for node in ast.walk(value)
-    )
+    nodes = [*ast.walk(value)]
+    values = [getattr(node, "value", None) for node in nodes]
+    numbers = [v for v in values if isinstance(v, int | float)]
+    others = [node for node in nodes if isinstance(node, (*ARITHMETIC, *more))]
+    return 0 < len(numbers) == len(nodes) - len(others)
 
 
 def read_early(node):
     """Names that are read while a module loads, not when it is used."""
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        yield node.id
-    later = node.body if isinstance(node, ast.FunctionDef | ast.Lambda) else []
-    later = later if isinstance(later, list) else [later]
-    for child in ast.iter_child_nodes(node):
-        if child not in later:
-            yield from read_early(child)
+    match node:
+        case ast.Name(id=name, ctx=ast.Load()):
+            return {name}
+        case ast.FunctionDef() | ast.Lambda():
+            node = changed(node, body=[])
+    return set().union(*map(read_early, ast.iter_child_nodes(node)))
 
 
-def places(function):
-    """What may be mutated, in which statement, and how to put another."""
-    for number, statement in enumerate(function.body):
-        for node, put in walk(children_in(function, "body", [statement])):
-            yield number, node, put
+def mutants(module, function, constant, label, home, key):
+    """The mutants of what stands in home[key] after a label."""
+    here = module, function, constant
+    place = f"{module}.{function}".rstrip(".")
+    before = lines(label, home[key])
+    for holder, at in places(home, [key]):
+        node = holder[at]
+        for new in replacements(node):
+            ast.fix_missing_locations(ast.copy_location(new, node))
+            holder[at] = new
+            pairs = zip(before, lines(label, home[key]), strict=False)
+            holder[at] = node
+            old, now = next(pair for pair in pairs if pair[0] != pair[1])
+            if "super()" in old and "super()" not in now:
+                continue  # a function without super() cannot take its place
+            name = f"{place}: {old} -> {now}"
+            change = partial(holder.__setitem__, at, new)
+            yield Mutant(*here, name, node.lineno, change)
 
 
-def walk(todo):
-    todo = [*todo]
-    while todo:
-        node, put = todo.pop(0)
-        yield node, put
-        todo[:0] = children(node)
+def lines(label, node):
+    text = label + ast.unparse(node)
+    return [line.strip() for line in text.splitlines()]
 
 
-def children(node):
-    if isinstance(node, ast.Raise | ast.JoinedStr):
-        return
-    if isinstance(node, ast.keyword) and node.arg == "strict":
-        return
-    for name, value in ast.iter_fields(node):
-        if name in {"annotation", "returns"}:
-            continue
-        if name == "body" and is_guard(node):
-            continue  # without its raise it is as with a false condition
-        if name == "args" and is_call_of(node, "reshape"):
-            value = [size for size in value if ast.unparse(size) != "-1"]
-        yield from children_in(node, name, value)
+def places(holder, keys, alone=()):
+    """What may be mutated, each in the list or the fields that hold it."""
+    for key in keys:
+        node = holder[key]
+        if isinstance(node, list):
+            yield from places(node, range(len(node)), alone)
+        elif isinstance(node, ast.AST) and node not in alone:
+            yield holder, key
+            yield from places(vars(node), node._fields, left_alone(node))
 
 
-def is_call_of(node, name):
-    func = getattr(node, "func", None)
-    return isinstance(func, ast.Attribute) and func.attr == name
-
-
-def is_guard(node):
-    return isinstance(node, ast.If) and isinstance(node.body[0], ast.Raise)
-
-
-def children_in(parent, name, value):
-    if isinstance(value, list):
-        slots = getattr(parent, name)
-        for child in value:
-            if isinstance(child, ast.AST):
-                yield child, partial(slots.__setitem__, slots.index(child))
-    elif isinstance(value, ast.AST):
-        yield value, partial(setattr, parent, name)
+def left_alone(node):
+    """What a node holds that is not mutated."""
+    match node:
+        case ast.Raise() | ast.JoinedStr() | ast.keyword(arg="strict"):
+            return list(ast.iter_child_nodes(node))
+        case ast.If(body=[ast.Raise(), *_]):
+            return node.body  # without it, as with a false condition
+        case ast.Call(func=ast.Attribute(attr="reshape")):
+            return [size for size in node.args if ast.unparse(size) == "-1"]
+    return [getattr(node, kind, None) for kind in ("annotation", "returns")]
 
 
 def replacements(node):
+    """What is put in the place of a node, one at a time."""
     match node:
-        case ast.BinOp() | ast.AugAssign() if type(node.op) in OPERATORS:
-            yield changed(node, op=OPERATORS[type(node.op)]())
+        case ast.BinOp() | ast.AugAssign():
+            for op in instead(node.op):
+                yield changed(node, op=op)
         case ast.UnaryOp(op=ast.USub() | ast.Not()):
             yield node.operand
         case ast.Compare(ops=ops):
             for i, op in enumerate(ops):
-                for other in COMPARISONS[type(op)]:
-                    yield changed(node, ops=[*ops[:i], other(), *ops[i + 1 :]])
+                for other in instead(op):
+                    yield changed(node, ops=[*ops[:i], other, *ops[i + 1 :]])
         case ast.BoolOp(values=values):
             for i in range(len(values)):
                 rest = values[:i] + values[i + 1 :]
                 yield changed(node, values=rest) if rest[1:] else rest[0]
-        case ast.Constant(value=int() | float() as value):
-            yield from map(ast.Constant, other_numbers(value))
+        case ast.Constant(value=bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int() | 0.0 as value):
+            yield ast.Constant(value + 1)
+        case ast.Constant(value=float() as value):
+            for by in (1e3, 1e-3) if abs(value) < SMALL else (2,):
+                yield ast.Constant(float(f"{value * by:.12g}"))
         case ast.Attribute(attr="T"):
             yield node.value
-        case ast.Call(func=ast.Attribute() | ast.Name() as func):
-            yield from other_calls(node, func)
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            for other in INSTEAD[name]:
+                func = changed(node.func, attr=other, id=other)
+                yield changed(node, func=func)
+            dropped = name in CAN_BE_DROPPED and len(node.args) == 1
+            checked = ast.unparse(node.func).startswith("_checks.")
+            if dropped or (checked and node.args):
+                yield node.args[0]
         case ast.Expr(value=ast.Call()) | ast.Raise():
             yield ast.Pass()
         case ast.If() | ast.IfExp() | ast.While():
             yield changed(node, test=ast.Constant(False))
-        case ast.Break():
-            yield ast.Continue()
-        case ast.Continue():
-            yield ast.Break()
+        case ast.Break() | ast.Continue():
+            yield from instead(node)
 
 
-def other_numbers(value):
-    if isinstance(value, bool):
-        yield not value
-    elif isinstance(value, int) or value == 0:
-        yield value + 1
-    elif abs(value) < SMALL:
-        yield from (float(f"{value * by:.12g}") for by in (1e3, 1e-3))
-    else:
-        yield 2 * value
-
-
-def other_calls(call, func):
-    name = func.attr if isinstance(func, ast.Attribute) else func.id
-    if name in OTHER_NAME:
-        field = "attr" if isinstance(func, ast.Attribute) else "id"
-        yield changed(call, func=changed(func, **{field: OTHER_NAME[name]}))
-    dropped = name in CAN_BE_DROPPED and len(call.args) == 1
-    if dropped or (call.args and ast.unparse(func).startswith("_checks.")):
-        yield call.args[0]
+def instead(node):
+    return [getattr(ast, name)() for name in INSTEAD[type(node).__name__]]
 
 
 def changed(node, **fields):
     new = copy.copy(node)
-    for name, value in fields.items():
-        setattr(new, name, value)
+    vars(new).update(fields)
     return new

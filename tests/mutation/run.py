@@ -1,16 +1,16 @@
 """Run the library's tests on its mutants: ``make mutants``.
 
-A pytest plugin.  The tests are collected and run once, to see which functions
-each of them calls and how long it takes.  Then, for each mutant, the process
-is forked: the child gives the function its mutated code or default value, or
-the module its mutated constant, and runs the tests concerned until one fails:
-first those that have killed a mutant of the same function and those of the
-module's own test files, then the others, always the quickest first.
+A pytest plugin.  The tests run once, to see which functions each of them calls
+and how long it takes.  Then, for each mutant, the process is forked: the child
+imports the library anew, as the mutant has it, gives the code, defaults and
+numbers to the library that the tests know, and runs the tests concerned until
+one fails: first those that have killed a mutant of the same function and those
+of the module's own test files, then the others, always the quickest first.
 A child that fails or takes too long has killed its mutant.
 
-Only what is new or changed since the last run is tried, and what lived then;
-with ``--all``, everything: after tests were taken away.  Survivors are printed
-and kept in ``report.json``; see ``report.py``.
+Only functions that are new or changed since the last run are tried, and those
+with survivors; with ``--all``, everything: after tests were taken away.
+Survivors are printed and kept in ``report.json``; see ``report.py``.
 """
 
 import gc
@@ -19,327 +19,250 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
-from operator import attrgetter
+from functools import partial
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
+from itertools import accumulate
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType, ModuleType
+from unittest import mock
 
 import pytest
-from _pytest.runner import runtestprotocol
-from _pytest.warnings import catch_warnings_for_item
 from hypothesis import HealthCheck, Phase, settings
 
 from . import report
-from .mutants import LIBRARY, Library, control
+from .mutants import LIBRARY, modules, parts
 
-# One failure is enough, whatever it looks like; nothing is remembered.
-settings.register_profile(
-    "mutants",
-    derandomize=True,
-    database=None,
-    deadline=None,
-    max_examples=30,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-
-
-TERMINAL = os.dup(2)  # before pytest captures it
 LIVES, CANNOT = 0, 255  # how a child ends; else the place of what killed it
 PATIENCE = 8.0  # seconds of tests, the most promising first, to outlive
 
 
-@dataclass
-class Watch:
-    """Which tests call a function, and how long each test takes."""
-
-    library: Library
-    calls: dict = field(default_factory=lambda: defaultdict(set))
-    seconds: dict = field(default_factory=dict)
-    kills: dict = field(default_factory=lambda: defaultdict(Counter))
-
-    def __post_init__(self):
-        files = self.library.files()
-        self.modules = {str(path): module for module, path in files.items()}
-        self.functions = defaultdict(list)
-        for function in gc.get_objects():
-            if isinstance(function, FunctionType):
-                place = self.place(function.__code__)
-                if place[0]:
-                    self.functions[place].append(function)
-
-    def place(self, code):
-        """Module and qualified name of a function of the library."""
-        return self.modules.get(code.co_filename), code.co_qualname
-
-    def see(self, item):
-        seen = {}
-
-        def profile(frame, event, _):
-            if event == "call":
-                seen[id(frame.f_code)] = frame.f_code
-
-        start = time.process_time()
-        sys.setprofile(profile)
-        try:
-            good = passes(item)
-        finally:
-            sys.setprofile(None)
-        if not good:
-            pytest.exit(f"{item.nodeid} fails without any mutant")
-        self.seconds[item] = time.process_time() - start
-        for code in seen.values():
-            self.calls[self.place(code)].add(item)
-
-    def tests_of(self, mutant):
-        """The tests that a mutant may fail, the most promising first."""
-        kills = self.kills[mutant.entry]
-        found = set().union(*(self.calls[p] for p in self.concerned(mutant)))
-        words = mutant.module.replace(".", "_").strip("_").split("_")
-
-        def promise(test):
-            own = any(word in test.path.stem.split("_") for word in words)
-            seconds = self.seconds[test] / (1 + kills[test])
-            return not (own or kills[test]), seconds
-
-        best, seconds = sorted(found, key=promise), 0.0
-        for number, test in enumerate(best):
-            seconds += self.seconds[test]
-            if seconds > PATIENCE:
-                return best[: number + 1]
-        return best
-
-    def concerned(self, mutant):
-        """The functions through which a test can meet a mutant."""
-        if not mutant.constant:
-            return [(mutant.module, mutant.function)]
-        names = {mutant.target, mutant.function.rpartition(".")[2]}
-        inside = f"{mutant.function}."
-        readers = [
-            (module, function)
-            for (module, function), of in self.functions.items()
-            if (module, function.startswith(inside)) == (mutant.module, True)
-            or any(names & names_in(f.__code__) for f in of)
-        ]
-        return readers or [p for p in self.calls if p[0] == mutant.module]
-
-    def cost(self, mutant):
-        return sum(map(self.seconds.get, self.tests_of(mutant)))
-
-
-def names_in(code):
-    """Globals and attributes that a function, or one inside it, names."""
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return set(code.co_names).union(*map(names_in, inner))
-
-
 def pytest_addoption(parser):
-    parser.addoption(
-        "--modules",
-        default="",
-        help="mutate only these modules, separated by commas",
-    )
-    parser.addoption(
-        "--all",
-        action="store_true",
-        help="try also what has not changed since it was last tried",
-    )
-    parser.addoption(
-        "--children",
-        type=int,
-        default=2,
-        help="how many mutants are tried at a time",
-    )
+    parser.addoption("--modules", default="")
+    parser.addoption("--all", action="store_true")
+    parser.addoption("--children", type=int, default=2)
     parser.addoption("--library", type=Path, default=LIBRARY)
     parser.addoption("--report", type=Path, default=report.REPORT)
 
 
 def pytest_configure(config):
+    """One failure is enough, whatever it looks like."""
+    settings.register_profile(
+        "mutants",
+        max_examples=30,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
     settings.load_profile("mutants")
 
 
+def pytest_itemcollected(item):
+    if hasattr(item, "dtest"):  # its names are needed again, in the children
+        item.runner.run = partial(item.runner.run, clear_globs=False)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtestloop(session):
     option = session.config.option
-    library = Library(option.library.resolve())
-    made, recorded = list(library.mutants()), report.read(option.report)
-    digests = library.digests(made)
-    chosen = set(filter(None, option.modules.split(","))) or {*library.files()}
-    if unknown := chosen - set(library.files()):
+    found = modules(option.library.resolve())
+    chosen = {*filter(None, option.modules.split(","))} or {*found}
+    if unknown := chosen - {*found}:
         pytest.exit(f"the library has no module {', '.join(sorted(unknown))}")
-    known = {} if option.all else recorded
-    todo = report.worth_trying(made, digests, known)
-    todo = [mutant for mutant in todo if mutant.module in chosen]
-    watch = Watch(library)
-    for number, item in enumerate(session.items if todo else []):
-        show(f"watching tests {number + 1}/{len(session.items)}")
-        watch.see(item)
-    gc.freeze()  # the children leave in peace what they share
-    check_controls(todo, watch, option.children)
-    lives, entries = [], report.updated(recorded, made, digests, [], [])
-    reasons = report.explained()
-    report.write(entries, option.report)
-    for module in sorted({mutant.module for mutant in todo}):
-        tried = [mutant for mutant in todo if mutant.module == module]
-        spared = [] if option.all else [m for m in tried if m.name in reasons]
-        unknown = [mutant for mutant in tried if mutant not in spared]
-        lives += spared + list(survivors_of(unknown, watch, option.children))
-        entries = report.updated(entries, made, digests, tried, lives)
-        report.write(entries, option.report)  # an interrupted run keeps this
-    tell(todo, lives, entries)
-    return True
-
-
-def check_controls(todo, watch, children):
-    """An unchanged function of each module lives, or the tool is at fault."""
-    cheapest = {
-        mutant.module: control(watch.library, mutant)
-        for mutant in sorted(todo, key=watch.cost, reverse=True)
-        if not mutant.constant
+    made, old = parts(found), report.read(option.report)
+    todo = {
+        place: part
+        for place, part in made.items()
+        if place[0] in chosen
+        and (option.all or old.get(place) != report.wanted(part))
     }
-    controls = list(cheapest.values())
-    lost = len(controls) - len(list(survivors_of(controls, watch, children)))
-    if lost:
-        pytest.exit(f"{lost} of {len(controls)} unchanged functions fail")
-
-
-def tell(todo, lives, entries):
-    """Print what is left to do, and how far the modules of a run are."""
-    reasons = report.explained()
-    print()
-    for mutant in lives:
-        if mutant.name not in reasons:
-            print(f"line {mutant.line}: {mutant.name}")
-    for name in sorted({m.name for m in todo} - {m.name for m in lives}):
-        if name in reasons:
-            print(f"explained, but killed: {name}")
-    for module in sorted({mutant.module for mutant in todo}):
-        of = [entry for (name, _), entry in entries.items() if name == module]
-        print(f"{module}: {report.summary(of)}")
+    watch = Watch(found)
+    session.config.pluginmanager.register(watch, "watch")
+    session.items = session.items if todo else []
+    result = yield
+    if session.testsfailed:
+        pytest.exit("tests fail without any mutant")
+    gc.freeze()  # the children leave in peace what they share
+    spared = set() if option.all else {*report.explained()}
+    entries = {place: old[place] for place in made if place in old}
+    for module in sorted(chosen):
+        now = {place: todo[place] for place in todo if place[0] == module}
+        mutants = [mutant for _, of in now.values() for mutant in of]
+        unsure = [mutant for mutant in mutants if mutant.name not in spared]
+        lives = spared | names_alive(unsure, watch, option.children)
+        entries |= {p: report.entry(*part, lives) for p, part in now.items()}
+        report.write(entries, option.report)  # an interrupted run keeps this
     print(report.summary(entries.values()))
+    return result
+
+
+def names_alive(mutants, watch, children):
+    """Of those that no test kills; an unchanged function must be among them.
+
+    What is left to do is printed.
+    """
+    functions = [mutant for mutant in mutants if not mutant.constant]
+    control = [m._replace(name="", change=lambda: None) for m in functions[:1]]
+    names = {m.name for m in survivors_of(control + mutants, watch, children)}
+    if control and "" not in names:
+        pytest.exit(
+            f"the tool is at fault: {control[0].module} as it is fails"
+        )
+    for mutant in mutants:
+        lives = mutant.name in names
+        if lives != (mutant.name in report.explained()):
+            how = "lives" if lives else "is explained, but killed"
+            print(f"\rline {mutant.line} {how}: {mutant.name}")
+    return names
+
+
+class Watch:
+    """Which tests meet a function or a name, and how long each test takes."""
+
+    def __init__(self, found):
+        self.found, self.things = found, things()
+        self.modules = {str(found[module][0]): module for module in found}
+        codes = (compile(tree, path, "exec") for path, tree in found.values())
+        self.codes = {code.co_filename: code for code in codes}
+        self.tests, self.seconds = defaultdict(set), {}
+        self.kills = defaultdict(Counter)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        """Keep what a test calls, and which names are used there."""
+        seen = {}
+
+        def profile(frame, *_):
+            seen[id(frame.f_code)] = frame.f_code
+
+        start = time.process_time()
+        sys.setprofile(profile)
+        result = yield
+        sys.setprofile(None)
+        self.seconds[item] = time.process_time() - start
+        for code in seen.values():
+            if module := self.modules.get(code.co_filename):
+                name = code.co_qualname
+                inside = *name.split("."), *code.co_names
+                for met in ((module, name), module, *inside):
+                    self.tests[met].add(item)
+        return result
+
+    def tests_of(self, mutant):
+        """The tests that can meet a mutant, the most promising first."""
+        tests = self.tests[mutant.module, mutant.function]
+        if mutant.constant:
+            owner = mutant.function.rpartition(".")[2]
+            readers = self.tests[mutant.constant] | self.tests[owner]
+            tests = readers or self.tests[mutant.module]
+        kills = self.kills[mutant.module, mutant.function]
+        words = {*mutant.module.replace(".", "_").split("_")} - {""}
+
+        def promise(test):
+            own = words & {*test.path.stem.split("_")}
+            seconds = self.seconds[test] / (1 + kills[test])
+            return not (own or kills[test]), seconds
+
+        best = sorted(tests, key=promise)
+        spent = accumulate(map(self.seconds.get, best), initial=0.0)
+        pairs = zip(best, spent, strict=False)
+        return [test for test, seconds in pairs if seconds <= PATIENCE]
 
 
 def survivors_of(todo, watch, children):
     """Mutants that no test kills; a few children at a time."""
-    running = {}
-    for number, mutant in enumerate(todo):
-        show(f"mutant {number + 1}/{len(todo)} {mutant.module}")
-        if len(running) == children:
-            yield from reap(running, watch)
-        if tests := watch.tests_of(mutant):
+    waiting, running = [*todo], {}
+    while waiting or running:
+        if waiting and len(running) < children:
+            mutant = waiting.pop(0)
+            text = f"\r{len(waiting)} more mutants of {mutant.module}"
+            print(f"{text:60}", end="", file=sys.stderr, flush=True)
+            tests = watch.tests_of(mutant)
             running[start(mutant, tests, watch)] = mutant, tests
-        else:
+            continue
+        child, status = os.wait()
+        mutant, tests = running.pop(child)
+        end = os.waitstatus_to_exitcode(status)
+        if end == CANNOT:
+            pytest.exit(f"cannot be put in place: {mutant.name}")
+        if end > 0 and tests:
+            watch.kills[mutant.module, mutant.function][tests[end - 1]] += 1
+        if end == LIVES:
             yield mutant
-    while running:
-        yield from reap(running, watch)
 
 
 def start(mutant, tests, watch):
-    child = os.fork()
-    if child:
+    """A child that puts a mutant in place and runs tests until one fails."""
+    if child := os.fork():
         return child
     end = CANNOT
     try:
-        quieten()
-        put(mutant, watch)
-        end = LIVES
+        signal.setitimer(signal.ITIMER_VIRTUAL, 10)
+        mutant.change()
+        path, tree = watch.found[mutant.module]
+        watch.codes[str(path)] = compile(tree, path, "exec")
+        end = 1  # a library that cannot be imported fails in every test
+        anew = import_anew(watch.codes)
+        end = CANNOT
+        take_over(anew, watch.things, mutant.constant)
         for place, test in enumerate(tests, start=1):
-            if not passes_in_time(test, watch.seconds[test]):
-                end = min(place, CANNOT - 1)
+            end = min(place, CANNOT - 1)
+            if not passes(test, watch.seconds[test]):
                 break
-    except BaseException:
-        end = end or 1  # a test that ends the process has failed
+        else:
+            end = LIVES
     finally:
         os._exit(end)
 
 
-def put(mutant, watch):
-    """In a child: the library as the mutant has it."""
-    functions = watch.functions.get((mutant.module, mutant.function))
-    if mutant.constant and mutant.function:
-        put_attribute(mutant, attrgetter(mutant.function)(home(mutant, watch)))
-    elif mutant.constant:
-        old = vars(home(mutant, watch))[mutant.target]
-        for name, module in list(sys.modules.items()):
-            mine = name.partition(".")[0] == watch.library.path.name
-            if mine and vars(module).get(mutant.target) is old:
-                setattr(module, mutant.target, mutant.value)
-    elif mutant.target:
-        for function in functions:
-            put_default(mutant, function)
-    else:
-        for function in functions:
-            function.__code__ = mutant.value
+def import_anew(codes):
+    """The things of the library, made by these codes of its files."""
+    get_code = SourceFileLoader.get_code
+
+    def code(loader, name):
+        return codes.get(loader.path) or get_code(loader, name)
+
+    with (
+        mock.patch.object(SourceFileLoader, "get_code", code),
+        mock.patch.dict(sys.modules),
+    ):
+        files = {n: getattr(m, "__file__", 0) for n, m in sys.modules.items()}
+        names = [name for name, file in files.items() if file in codes]
+        for name in names:
+            del sys.modules[name]
+        for name in names:
+            import_module(name)
+        return things()
 
 
-def home(mutant, watch):
-    package = watch.library.path.name
-    inside = mutant.module != "__init__"
-    return sys.modules[f"{package}.{mutant.module}" if inside else package]
+def things():
+    """Modules, classes and functions, by what they are called."""
+    found = defaultdict(list)
+    for thing in gc.get_objects():
+        if issubclass(type(thing), ModuleType):
+            found[thing.__name__].append(thing)
+        elif issubclass(type(thing), FunctionType | type):
+            code = getattr(getattr(thing, "__code__", 0), "co_qualname", "")
+            found[thing.__module__, thing.__qualname__, code].append(thing)
+    return found
 
 
-def put_attribute(mutant, owner):
-    """On a class; and where it is a field, in what makes its instances."""
-    if isinstance(vars(owner).get(mutant.target), int | float | tuple):
-        setattr(owner, mutant.target, mutant.value)
-    todo = [owner]
-    for kind in todo:
-        heirs = kind.__subclasses__()
-        todo += [heir for heir in heirs if mutant.target not in vars(heir)]
-        for make in (kind.__init__, kind.__new__):
-            if isinstance(make, FunctionType):
-                put_default(mutant, make)
+def take_over(anew, known, constant):
+    """The code and the defaults of functions, and the constant of a name."""
+    for name, (new, *others) in anew.items():
+        for old in [] if others else known[name]:
+            if isinstance(new, FunctionType):
+                old.__code__ = new.__code__
+                old.__defaults__ = new.__defaults__
+                old.__kwdefaults__ = new.__kwdefaults__
+            elif isinstance(vars(new).get(constant), int | float | tuple):
+                setattr(old, constant, vars(new)[constant])
 
 
-def put_default(mutant, function):
-    code, defaults = function.__code__, list(function.__defaults__ or ())
-    arguments = code.co_varnames[: code.co_argcount][::-1]
-    for place, argument in enumerate(arguments[: len(defaults)], start=1):
-        if argument == mutant.target:
-            defaults[-place] = mutant.value
-            function.__defaults__ = tuple(defaults)
-    if mutant.target in (function.__kwdefaults__ or {}):
-        function.__kwdefaults__[mutant.target] = mutant.value
-
-
-def passes_in_time(item, seconds):
-    """Whether a test passes; one that takes far too long ends the child."""
+def passes(test, seconds):
+    """Unseen; a test that takes far too long ends the child."""
+    for plugin in ("watch", "terminalreporter"):
+        test.config.pluginmanager.unregister(name=plugin)
     signal.setitimer(signal.ITIMER_VIRTUAL, 2 + 5 * seconds)
     signal.setitimer(signal.ITIMER_REAL, 60 + 20 * seconds)  # or waits
-    return passes(item)
-
-
-def quieten():
-    """Nothing that a child prints is of interest."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-
-
-def passes(item):
-    doctest = getattr(item, "dtest", None)
-    names = dict(doctest.globs) if doctest else {}
-    with catch_warnings_for_item(
-        item.config, item.ihook, when="runtest", item=item, record=False
-    ):
-        reports = runtestprotocol(item, nextitem=None, log=False)
-    if doctest:
-        doctest.globs.update(names)  # which running it has cleared
-    return all(report.passed for report in reports)
-
-
-def reap(running, watch):
-    child, status = os.wait()
-    mutant, tests = running.pop(child)
-    end = os.waitstatus_to_exitcode(status)
-    if end == CANNOT:
-        pytest.exit(f"cannot be put in place: {mutant.name}")
-    if end > 0:
-        watch.kills[mutant.entry][tests[end - 1]] += 1
-    if end == LIVES:
-        if mutant.before != mutant.after:
-            show(f"lives: {mutant.name}\n")
-        yield mutant
-
-
-def show(text):
-    os.write(TERMINAL, f"\r{text:60}".encode())
+    test.ihook.pytest_runtest_protocol(item=test, nextitem=None)
+    return not test.session.testsfailed

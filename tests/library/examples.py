@@ -43,13 +43,18 @@ def modules():
             yield importlib.import_module(f"kernelbook.{found.name}")
 
 
-def methods(kind):
-    """What a user calls of a class: its constructor, () and methods."""
-    names = [n for n in dir(kind) if not n.startswith("_")]
-    found = {n: inspect.getattr_static(kind, n) for n in names}
-    for name in ("__init__", "__call__"):
-        found[name] = inspect.getattr_static(kind, name, None)
-    return {n: f for n, f in found.items() if isinstance(f, FunctionType)}
+def methods(module):
+    """What a user calls of its classes: the constructor, () and methods."""
+    return [
+        (kind, name, function)
+        for kind in public(module).values()
+        if inspect.isclass(kind)
+        for name in dir(kind)
+        if name in {"__init__", "__call__"} or not name.startswith("_")
+        if isinstance(
+            function := inspect.getattr_static(kind, name), FunctionType
+        )
+    ]
 
 
 def numbers(value):
@@ -97,14 +102,11 @@ class Watch:
         def wrapper(*args, **kwargs):
             if self.busy:
                 return function(*args, **kwargs)
-            self.busy = True
-            try:
+            with mock.patch.object(self, "busy", True):
                 call = bind(name, function, args, kwargs)
                 result = function(*args, **kwargs)
-                self.calls.setdefault(name, []).append(call)
-                return result
-            finally:
-                self.busy = False
+            self.calls.setdefault(name, []).append(call)
+            return result
 
         return wrapper
 
@@ -128,36 +130,25 @@ def calls():
     """Every call that the examples of the library make, by function."""
     watch = Watch()
     for module in modules():
-        here = module.__name__.partition(".")[2]
-        names = dict(vars(module))
+        here, names = module.__name__.partition(".")[2], dict(vars(module))
+        for name, thing in public(module).items():
+            if isinstance(thing, FunctionType):
+                names[name] = watch.watched(f"{here}.{name}", thing)
         with ExitStack() as stack:
-            for kind, method, function in all_methods(module):
-                name = f"{here}.{kind.__name__}.{method}"
-                new = watch.watched(name, function)
-                stack.enter_context(mock.patch.object(kind, method, new))
-            for name, thing in public(module).items():
-                if isinstance(thing, FunctionType):
-                    names[name] = watch.watched(f"{here}.{name}", thing)
+            for kind, name, function in methods(module):
+                full = f"{here}.{kind.__name__}.{name}"
+                new = watch.watched(full, function)
+                stack.enter_context(mock.patch.object(kind, name, new))
             run_examples(module, names)
     return watch.calls
 
 
-def all_methods(module):
-    """Listed before any is replaced."""
-    return [
-        (kind, method, function)
-        for kind in public(module).values()
-        if inspect.isclass(kind)
-        for method, function in methods(kind).items()
-    ]
-
-
 def run_examples(module, names):
-    tests = doctest.DocTestFinder().find(module, globs=names)
+    finder = doctest.DocTestFinder()
+    tests = finder.find(module, globs=names)
     for thing in public(module).values():  # of a package: from its parts
         if thing.__module__ != module.__name__:
             home = importlib.import_module(thing.__module__)
-            finder = doctest.DocTestFinder()
             tests += finder.find(thing, module=home, globs=names)
     runner = doctest.DocTestRunner(verbose=False)
     for test in tests:
@@ -177,21 +168,21 @@ def leaves(value, seen=None):
         yield value
         return
     seen.add(id(value))
-    parts = []
-    if isinstance(value, dict):
-        parts = list(value.values())
-    elif isinstance(value, tuple | list | set | frozenset):
-        parts = list(value)
-    elif isinstance(value, FunctionType):
-        parts = [cell.cell_contents for cell in value.__closure__ or ()]
-    elif isinstance(value, functools.partial):
-        parts = [value.func, value.args, value.keywords]
-    elif isinstance(value, MethodType):
-        parts = [value.__self__]
-    else:
-        slots = getattr(value, "__slots__", ())
-        parts = [getattr(value, slot) for slot in slots]
-        parts.append(getattr(value, "__dict__", {}))
+    match value:
+        case dict():
+            parts = value.values()
+        case tuple() | list() | set() | frozenset():
+            parts = value
+        case FunctionType():
+            parts = [cell.cell_contents for cell in value.__closure__ or ()]
+        case functools.partial():
+            parts = [value.func, value.args, value.keywords]
+        case MethodType():
+            parts = [value.__self__]
+        case _:
+            slots = getattr(value, "__slots__", ())
+            parts = [getattr(value, slot) for slot in slots]
+            parts.append(getattr(value, "__dict__", {}))
     for part in parts:
         yield from leaves(part, seen)
 
