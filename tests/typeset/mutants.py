@@ -7,283 +7,183 @@ forgotten, and a symbol is taken for another of the same shape.
 """
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import yaml
-from typeset.book import SEEDS
-from typeset.evaluate import keyed
-from typeset.latex import Node, product, text
-from typeset.trees import families, is_mark
-from typeset.values import (
-    Disagreement,
-    From,
-    Of,
-    Sample,
-    inward,
-    shape_of,
-)
 
-ONE = Node("number", ("1",))
-DATA = Path(__file__).with_name("survivors")
+from .arrays import inward, shape_of
+from .bindings import From, Of, Sample, Value
+from .checker import Equation
+from .names import families
+from .nodes import Disagreement, Node, number, product, script
+from .notation import STANDARD, Notation
+
+Mutants = Iterator[tuple[str, Node]]  # what was done, and the spoilt tree
+FLIPPED = {"+": "-", "-": "+"}
+DROPPED = {r"\top": "transpose", "-1": "inverse", r"-\top": "inverse"}
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What became of the mutants of one equation."""
+def judged(
+    equation: Equation, worlds: Sequence[Mapping[str, Value]]
+) -> dict[str, str]:
+    """Whether "value" or "shape" gave each mutant away, or it "survived"."""
+    found = mutants(equation.tree, worlds[0], equation.notation)
+    return {name: _fate(equation, tree, worlds) for name, tree in found}
 
-    by_value: tuple
-    by_shape: tuple
-    survivors: tuple
 
+def _fate(equation: Equation, tree: Node, worlds: Sequence[Any]) -> str:
+    """An index that was moved on first runs round at the end.
 
-@cache
-def judged(equation):
-    """Try every mutant until a world rejects it.
-
-    An index that was moved on first runs round at the end, so that it is
-    rejected for its value if it can be; at last it may fall off the end.
+    So it is rejected for its value if it can be; at last it may fall off.
     """
-    worlds = [w for seed in SEEDS for w in equation.worlds(seed)]
-    found = {"value": [], "shape": [], "survived": []}
-    for name, tree in mutants(equation.tree, keyed(worlds[0])):
-        found[_fate(equation, tree, worlds)].append(name)
-    return Verdict(*map(tuple, found.values()))
-
-
-def _fate(equation, tree, worlds):
-    for wrap in (True, False):
-        for world in worlds:
-            try:
-                equation.check_in(world, tree=tree, wrap=wrap)
-            except Disagreement:
-                return "value"
-            except Exception:  # shapes, domains, a function of other arity
-                return "shape"
+    wrapped = [{**world, "@wrap": True} for world in worlds]
+    for world in (*wrapped, *worlds):
+        try:
+            equation.check(world, tree)
+        except Disagreement:
+            return "value"
+        except Exception:  # shapes, domains, a function of other arity
+            return "shape"
     return "survived"
 
 
-def explained():
-    """Why a mutant survives, by label and mutant.
-
-    ``equivalent`` if it says the same thing in other words, ``weak`` if it
-    is another formula and this check cannot tell.
-    """
-    reasons = {}
-    for path in sorted(DATA.glob("*.yml")):
-        reasons |= yaml.safe_load(path.read_text("utf-8")) or {}
-    return reasons
-
-
-def mutants(tree, world):
+def mutants(
+    tree: Node, world: Mapping[str, Value], notation: Notation = STANDARD
+) -> Mutants:
     """Pairs of a name and a spoilt tree, each once."""
-    seen, names = {text(tree)}, Counter()
-    for name, spoilt in _everywhere(tree, _Kinds(tree, world)):
-        written = text(spoilt)
-        if written not in seen:
-            seen.add(written)
+    seen, names = {tree.text}, Counter[str]()
+    for name, spoilt in Spoiler(tree, notation.keyed(world)).everywhere(tree):
+        if spoilt.text not in seen:
+            seen.add(spoilt.text)
             names[name] += 1
             again = f" ({names[name]})" if names[name] > 1 else ""
             yield name + again, spoilt
 
 
-def _everywhere(node, kinds):
-    """Mutants of a node and of everything below it."""
-    for kind, changed in kinds.of(node):
-        yield f"{kind}: {text(node)} → {text(changed)}", changed
-    for i, part in enumerate(node.parts):
-        for name, changed in _inside(part, kinds, node, i):
-            parts = (*node.parts[:i], changed, *node.parts[i + 1 :])
-            yield name, Node(node.kind, parts, node.column)
+class Spoiler:
+    """Which changes apply to one node, in the light of what is bound."""
 
+    def __init__(self, tree: Node, world: Mapping[str, Value]) -> None:
+        self.shapes = {key: shape(value) for key, value in world.items()}
+        nodes = [n for n in tree.walk() if n.kind in ("symbol", "script")]
+        for node in nodes:
+            if node.kind == "script" and node.parts[1]:
+                self.add_family(node.parts[0].text)
+        self.symbols = sorted({n.text for n in nodes} & {*self.shapes})
 
-def _inside(part, kinds, parent, i):
-    if isinstance(part, Node):
-        if not kinds.fixed(parent, i):
-            yield from _everywhere(part, kinds)
-    elif isinstance(part, tuple):
-        for j, inner in enumerate(part):
-            for name, changed in _inside(inner, kinds, parent, i):
-                yield name, (*part[:j], changed, *part[j + 1 :])
-
-
-class _Kinds:
-    """Which changes apply to one node."""
-
-    def __init__(self, tree, world):
-        self.shapes = shapes_of(world)
-        for node in _walk(tree):
-            base = node.parts[0] if node.kind == "script" else None
-            if node.kind == "script" and node.parts[1] is not None:
-                self.add_family(base)
-        self.symbols = sorted(
-            text(n)
-            for n in set(_walk(tree))
-            if n.kind in ("symbol", "script") and text(n) in self.shapes
-        )
-
-    def add_family(self, base):
+    def add_family(self, name: str) -> None:
         """The a of a_n, where only the vector is bound."""
-        name = text(base)
-        if base.kind == "symbol" and name not in self.shapes:
-            key = next((k for k in families(name) if k in self.shapes), None)
-            if key is not None:
+        for key in families(name):
+            if name not in self.shapes and key in self.shapes:
                 self.shapes[name] = "entries of", self.shapes[key]
 
-    def fixed(self, parent, i):
+    def everywhere(self, node: Node) -> Mutants:
+        """Mutants of a node and of everything below it."""
+        for kind, changed in self.changes(node):
+            yield f"{kind}: {node} → {changed}", changed
+        for i, part in enumerate(node.parts):
+            if part and not self.is_fixed(node, i):
+                for name, changed in self.everywhere(part):
+                    yield name, node.but(i, changed)
+
+    def is_fixed(self, parent: Node, i: int) -> bool:
         """What is not spoilt: the x of dx, and parts of a bound name."""
         if parent.kind == "script" and i < 2:
             return self.is_bound_name(parent)
         return parent.kind == "integral" and i == 3
 
-    def is_bound_name(self, node):
+    def is_bound_name(self, node: Node) -> bool:
         base, sub, _ = node.parts
-        if sub is None:
-            return False
-        return text(Node("script", (base, sub, None))) in self.shapes
+        return bool(sub) and script(base, sub, None).text in self.shapes
 
-    def of(self, node):
-        for make in (
-            self.sign,
-            self.half,
-            self.script,
-            self.bounds,
-            self.scalar,
-            self.swap,
-        ):
-            yield from make(node)
+    def is_scalar(self, node: Node) -> bool:
+        if node.kind == "script" and node.text not in self.shapes:
+            base, sub, _ = node.parts
+            match self.shapes.get(base.text):
+                case "entries of", (_, columns) if sub:
+                    return bool(columns == 1)
+            node = script(base, sub, None)
+        return self.shapes.get(node.text) in ("number", "whole")
 
-    def sign(self, node):
-        flip = {"add": "sub", "sub": "add"}
-        if node.kind in flip:
-            yield "sign", Node(flip[node.kind], node.parts, node.column)
-        if node.kind == "neg":
-            yield "sign", node.parts[0]
+    def changes(self, node: Node) -> Mutants:
+        match node.kind, node.parts:
+            case "infix", (a, b) if node.words[0] in FLIPPED:
+                yield "sign", Node("infix", (a, FLIPPED[node.words[0]], b))
+            case "prefix", (a,) if node.words == ("-",):
+                yield "sign", a
+            case "frac", (above, below):
+                if below == number(2):
+                    yield "half", above
+                if self.is_scalar(below):
+                    yield "factor", above
+                if self.is_scalar(above):
+                    yield "factor", node.but(0, number(1))
+            case "product", factors:
+                for i, factor in enumerate(factors):
+                    rest = product([*factors[:i], *factors[i + 1 :]])
+                    if factor.kind == "number":
+                        yield "half", rest
+                    if self.is_scalar(factor):
+                        yield "factor", rest
+            case "script", (base, sub, sup):
+                yield from self.other_scripts(node, base, sub, sup)
+            case "big", (sub, sup, _) if sup:  # starts late or ends early
+                if sub.kind == "relation":
+                    yield "index", node.but(0, sub.but(1, more(sub.parts[1])))
+                if sup.text != r"\infty":
+                    early = Node("infix", (sup, "-", number(1)))
+                    yield "index", node.but(1, early)
+        if node.kind in ("symbol", "script") and node.text in self.symbols:
+            yield from self.swap(node)
 
-    def half(self, node):
-        """Drop the 2 below, or the 2 in front."""
-        if node.kind == "frac" and node.parts[1] == Node("number", ("2",)):
-            yield "half", node.parts[0]
-        elif node.kind == "product":
-            for i, factor in enumerate(node.parts):
-                if factor.kind == "number":
-                    rest = (*node.parts[:i], *node.parts[i + 1 :])
-                    yield "half", product(rest, node.column)
-
-    def script(self, node):
-        if node.kind != "script":
-            return
-        base, sub, sup = node.parts
-        if sup is not None:
-            bare = base if sub is None else Node("script", (base, sub, None))
-            mark = text(sup)
-            if mark == r"\top":
-                yield "transpose", bare
-            elif mark in ("-1", r"-\top"):
-                yield "inverse", bare
-            elif not is_mark(sup) and text(node) not in self.shapes:
-                yield (
-                    "exponent",
-                    Node("script", (base, sub, _more(sup)), node.column),
-                )
-        named = text(base) == r"\mathbb E"  # says over what, not which
-        if sub is not None and not named and not self.is_bound_name(node):
-            indices = sub.parts if sub.kind in ("product", "list") else (sub,)
+    def other_scripts(
+        self, node: Node, base: Node, sub: Node | None, sup: Node | None
+    ) -> Mutants:
+        if sup and sup.text in DROPPED:
+            yield DROPPED[sup.text], script(base, sub, None)
+        elif sup and not sup.is_mark and node.text not in self.shapes:
+            yield "exponent", node.but(2, more(sup))
+        named = base.text == r"\mathbb E"  # says over what, not which
+        if sub and not named and not self.is_bound_name(node):
+            indices = sub.parts if sub.kind == "product" else sub.clauses
             for i, index in enumerate(indices):
                 if index.kind in ("symbol", "number"):
-                    moved = (*indices[:i], _more(index), *indices[i + 1 :])
-                    changed = (
-                        Node("list", moved) if len(moved) > 1 else moved[0]
-                    )
-                    yield (
-                        "index",
-                        Node("script", (base, changed, sup), node.column),
-                    )
+                    moved = [*indices[:i], more(index), *indices[i + 1 :]]
+                    yield "index", node.but(1, comma_separated(moved))
 
-    def bounds(self, node):
-        """A sum that starts one late or ends one early."""
-        if node.kind != "big" or node.parts[2] is None:
-            return
-        name, sub, sup, body = node.parts
-        if sub.kind == "relation":
-            ops, (variable, low) = sub.parts
-            late = Node("relation", (ops, (variable, _more(low))))
-            yield "index", Node("big", (name, late, sup, body), node.column)
-        if text(sup) != r"\infty":
-            early = Node("sub", (sup, ONE))
-            yield "index", Node("big", (name, sub, early, body), node.column)
-
-    def scalar(self, node):
-        """Forget a scalar factor: λ, β, C, 1/N."""
-        if node.kind == "frac":
-            above, below = node.parts
-            if self.is_scalar(below):
-                yield "factor", above
-            if self.is_scalar(above):
-                yield "factor", Node("frac", (ONE, below), node.column)
-        if node.kind != "product":
-            return
-        for i, factor in enumerate(node.parts):
-            if self.is_scalar(factor):
-                rest = (*node.parts[:i], *node.parts[i + 1 :])
-                yield "factor", product(rest, node.column)
-
-    def is_scalar(self, node):
-        if node.kind == "script" and text(node) not in self.shapes:
-            base, sub, _ = node.parts
-            if sub is not None:
-                node = Node("script", (base, sub, None))
-                shape = self.shapes.get(text(base), " ")
-                if shape[0] == "entries of" and len(shape[1]) == 2:
-                    return shape[1][1] == 1
-            else:
-                node = base
-        return self.shapes.get(text(node)) in ("number", "whole")
-
-    def swap(self, node):
+    def swap(self, node: Node) -> Mutants:
         """Take a symbol for the next one of its shape."""
-        name = text(node)
-        if name not in self.symbols or node.kind not in ("symbol", "script"):
-            return
-        shape = self.shapes[name]
+        shape = self.shapes[node.text]
         alike = [s for s in self.symbols if self.shapes[s] == shape]
-        other = alike[(alike.index(name) + 1) % len(alike)]
-        if other != name:
+        other = alike[(alike.index(node.text) + 1) % len(alike)]
+        if other != node.text:
             yield "symbol", Node("symbol", (other,), node.column)
 
 
-def _more(node):
-    if node.kind == "number" and node.parts[0].isdigit():
-        return Node("number", (str(int(node.parts[0]) + 1),), node.column)
-    return Node("add", (node, ONE), node.column)
+def comma_separated(items: Sequence[Node]) -> Node:
+    first, *rest = items
+    pairs = [part for item in rest for part in (",", item)]
+    return Node("list", (first, *pairs)) if rest else first
 
 
-def _walk(node):
-    yield node
-    for part in node.parts:
-        for inner in part if isinstance(part, tuple) else (part,):
-            if isinstance(inner, Node):
-                yield from _walk(inner)
+def more(node: Node) -> Node:
+    if node.kind == "number" and node.text.isdigit():
+        return number(int(node.text) + 1)
+    return Node("infix", (node, "+", number(1)), node.column)
 
 
-def shapes_of(world):
-    """What kind of thing each key is bound to."""
-    return {key: _shape(value) for key, value in world.items()}
-
-
-def _shape(value):
+def shape(value: Value) -> Any:
+    """What kind of thing a key is bound to."""
     if isinstance(value, range | From | Of | dict | list):
         return type(value).__name__ + str(id(value))
     if isinstance(value, Sample):
         return "sample", value.draws.shape
-    if isinstance(value, Callable):
+    if callable(value):
         return "function"
     if isinstance(value, int):
         return "whole"
     if isinstance(value, float | np.number | np.ndarray):
-        shape = shape_of(inward(np.asarray(value)))
-        return "number" if shape == (1, 1) else shape
+        rows, columns = shape_of(inward(np.asarray(value)))
+        return (rows, columns) if rows * columns > 1 else "number"
     return type(value).__name__

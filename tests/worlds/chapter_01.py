@@ -1,0 +1,223 @@
+"""Chapter 1: linear models and ridge regression."""
+
+import numpy as np
+from scipy import stats
+
+from kernelbook import counting, features, ridge
+
+from . import From, Sample, world
+from .common import bindings, ridge_problem
+
+DRAWS = 20_000
+
+
+def anywhere(rng):
+    """Weights that solve nothing."""
+    p = ridge_problem(rng)
+    return p, {**bindings(p), r"\mathbf w": rng.standard_normal(p.M)}
+
+
+def at_the_optimum(rng):
+    """The weights, by least squares."""
+    p = ridge_problem(rng)
+    return p, {**bindings(p), r"\mathbf w": p.w}
+
+
+def from_zero(bound):
+    """In this chapter features and weights are counted from 0."""
+    return bound | {
+        r"\phi_": From(0, bound[r"\boldsymbol\phi"]),
+        "w_": From(0, bound[r"\mathbf w"]),
+    }
+
+
+@world("eq-linear-model")
+def _(rng):
+    """The model's output from the dual coefficients of its weights."""
+    p, bound = anywhere(rng)
+    a = rng.standard_normal(p.N)
+    bound[r"\mathbf w"] = p.Phi.T @ a
+    y = {"y": lambda x: ridge.predict(a, p.k(p.X, [x]))[0]}
+    return from_zero(bound) | y
+
+
+@world("eq-linear-powers")
+def _(rng):
+    M = 5
+    return {
+        "M": M,
+        "j": range(M),
+        "x": rng.standard_normal(),
+        r"\phi_": lambda j: lambda x: features.powers([x], M - 1)[0, j],
+    }
+
+
+@world("eq-linear-bumps")
+def _(rng):
+    c, s = rng.standard_normal(4), rng.uniform(0.5, 2.0)
+    return {
+        "x": rng.standard_normal(),
+        "c": c,
+        "s": s,
+        "j": range(1, 5),
+        r"\phi": lambda x: features.bumps([x], c, s)[0],
+    }
+
+
+@world("eq-design-matrix")
+def _(rng):
+    return from_zero(anywhere(rng)[1])
+
+
+@world("eq-linear-targets")
+def _(rng):
+    t = rng.standard_normal(5)
+    return {"N": 5, r"\mathbf t": t, "t_": dict(enumerate(t, 1))}
+
+
+@world(
+    "eq-ridge-sum",
+    "eq-ridge-expanded",
+    "eq-ridge-norm-objective",
+    "eq-ridge-norm-gradient",
+)
+def _(rng):
+    p, bound = anywhere(rng)
+    J = {"J": lambda w: ridge.objective(w, p.Phi, p.t, p.lam)}
+    return from_zero(bound) | J
+
+
+@world("eq-ridge-normal-equations", "eq-ridge-solution")
+def _(rng):
+    return at_the_optimum(rng)[1]
+
+
+def directions(p):
+    """Eigenvectors of ΦᵀΦ, largest first, and what they are mapped to."""
+    mu, V = np.linalg.eigh(p.Phi.T @ p.Phi)
+    mu, V = mu[::-1], V[:, ::-1]
+    sigma = np.sqrt(mu[: p.N])
+    return {
+        "i": range(1, p.M + 1),
+        "r": p.N,
+        r"\mu": mu,
+        r"\sigma": sigma,
+        r"\mathbf v_": V.T,
+        r"\mathbf u_": (p.Phi @ V[:, : p.N] / sigma).T,
+    }
+
+
+@world("eq-ridge-eigenvalues", "eq-ridge-svd")
+def _(rng):
+    p, bound = at_the_optimum(rng)
+    return bound | directions(p)
+
+
+@world("eq-ridge-condition")
+def _(rng):
+    p, bound = at_the_optimum(rng)
+    A = p.Phi.T @ p.Phi + p.lam * np.eye(p.M)
+    return bound | directions(p) | {r"\kappa": np.linalg.cond(A)}
+
+
+@world("eq-ridge-limit", "eq-pseudo-inverse")
+def _(rng):
+    """Φ has more columns than rows, so Φ⁺ = Φᵀ(ΦΦᵀ)⁻¹."""
+    p, bound = at_the_optimum(rng)
+    plus = np.linalg.solve(p.K, p.Phi).T
+    return bound | directions(p) | {r"\boldsymbol\Phi^+": plus}
+
+
+@world("eq-ridge-intercept-objective")
+def _(rng):
+    p, bound = anywhere(rng)
+    return bound | {
+        "b": rng.standard_normal(),
+        "J": lambda w, b: ridge.objective(w, p.Phi, p.t - b, p.lam),
+    }
+
+
+@world("eq-ridge-intercept", "eq-ridge-centred")
+def _(rng):
+    """Weights and intercept from one system, with a column of ones."""
+    p, bound = anywhere(rng)
+    ones = np.column_stack([p.Phi, np.ones(p.N)])
+    penalty = p.lam * np.diag([1.0] * p.M + [0.0])
+    *w, b = np.linalg.solve(ones.T @ ones + penalty, ones.T @ p.t)
+    return bound | {
+        r"\mathbf w": np.array(w),
+        "b": b,
+        r"\bar t": p.t.mean(),
+        r"\bar{\boldsymbol\phi}": p.Phi.mean(axis=0),
+        r"\boldsymbol\Phi_c": p.Phi - p.Phi.mean(axis=0),
+        r"\mathbf t_c": p.t - p.t.mean(),
+    }
+
+
+@world(
+    "eq-bias-variance",
+    "eq-ridge-smoother",
+    "eq-ridge-bias",
+    "eq-ridge-variance",
+)
+def _(rng):
+    """Ridge regression, fitted again and again to new noise."""
+    p, bound = anywhere(rng)
+    sigma = rng.uniform(0.5, 1.0)
+    h = rng.standard_normal(p.N)
+    targets = h + sigma * rng.standard_normal((DRAWS, p.N))
+    fit = np.array([ridge.fit_primal(p.Phi, e, p.lam) for e in np.eye(p.N)])
+    return bound | {
+        r"\sigma": sigma,
+        r"\mathbf h": h,
+        "h": lambda x: 3.0,
+        "y": lambda x: Sample(targets @ fit @ p.phi(x)),
+        r"\mathbf s": lambda x: np.array(
+            [ridge.fit_primal(p.Phi, e, p.lam) @ p.phi(x) for e in np.eye(p.N)]
+        ),
+    }
+
+
+@world("eq-linear-link", "eq-linear-link-inverse")
+def _(rng):
+    """Counts whose log-mean is linear in the features."""
+    p, bound = anywhere(rng)
+    w = bound[r"\mathbf w"] / np.abs(bound[r"\mathbf w"] @ p.phi(p.x))
+    u = rng.uniform(size=DRAWS)
+    return bound | {
+        r"\mathbf w": w,
+        "t": lambda x: Sample(stats.poisson.ppf(u, np.exp(w @ p.phi(x)))),
+        "g": np.log,
+        "g^{-1}": np.exp,
+    }
+
+
+@world("eq-linear-network")
+def _(rng):
+    M, x = 4, rng.standard_normal()
+    w, v, c = rng.standard_normal((3, M))
+    noise = 0.1 * rng.standard_normal(DRAWS)
+
+    def network(x):
+        return np.tanh(np.outer([x], v) + c)[0] @ w
+
+    return {
+        "M": M,
+        "x": x,
+        "w": w,
+        "v": v,
+        "c": c,
+        r"f_\theta": network,
+        "t": lambda x: Sample(network(x) + noise),
+    }
+
+
+@world("eq-ridge-cost")
+def _(rng):
+    """The computation, run on numbers that count their multiplications."""
+    N, M = (int(n) for n in rng.integers(3, 9, size=2))
+    tally = counting.Tally()
+    Phi = tally.numbers(rng.standard_normal((N, M)))
+    t = tally.numbers(rng.standard_normal(N))
+    counting.cholesky_solve(Phi.T @ Phi + np.eye(M), Phi.T @ t)
+    return {"N": N, "M": M, "m": tally.multiplications}

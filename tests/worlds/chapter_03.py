@@ -1,0 +1,235 @@
+"""Chapter 3: the probabilistic view."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from scipy import optimize, stats
+from scipy.special import expit
+
+from kernelbook import kernel_logistic, perceptron, ridge
+
+from . import world
+from .common import bindings, ridge_problem
+
+
+def with_noise_and_prior(rng):
+    """Noise σ and prior width λ₀; ŵ maximises the posterior."""
+    p = ridge_problem(rng)
+    sigma, prior = rng.uniform(0.5, 2.0, size=2)
+    whitened = np.vstack([p.Phi / sigma, np.eye(p.M) / prior])
+    targets = np.concatenate([p.t / sigma, np.zeros(p.M)])
+    w = np.linalg.lstsq(whitened, targets, rcond=None)[0]
+    return p, bindings(p) | {
+        r"\sigma": sigma,
+        r"\lambda_0": prior,
+        r"\mathbf w": rng.standard_normal(p.M),
+        r"\hat{\mathbf w}": w,
+    }
+
+
+@world("eq-bayes-likelihood")
+def _(rng):
+    p, bound = with_noise_and_prior(rng)
+    return bound | {
+        "t": rng.standard_normal(),
+        "p": lambda t, x, w, sigma: stats.norm.pdf(t, w @ p.phi(x), sigma),
+    }
+
+
+@world("eq-bayes-prior", "eq-bayes-posterior")
+def _(rng):
+    p, bound = with_noise_and_prior(rng)
+    sigma, prior = bound[r"\sigma"], bound[r"\lambda_0"]
+
+    def density(value, given=None):
+        """Of the weights, or of the targets given weights."""
+        if np.ndim(given) == 0:
+            return stats.norm.pdf(value, 0, given or prior).prod()
+        return stats.norm.pdf(value, p.Phi @ given, sigma).prod()
+
+    return bound | {"p": density}
+
+
+@world("eq-bayes-lambda")
+def _(rng):
+    """The λ for which ŵ is a stationary point of ridge regression."""
+    p, bound = with_noise_and_prior(rng)
+    w = bound[r"\hat{\mathbf w}"]
+    lam = w @ p.Phi.T @ (p.t - p.Phi @ w) / (w @ w)
+    return bound | {r"\lambda": lam}
+
+
+@world("eq-bayes-weights", "eq-bayes-coefficients")
+def _(rng):
+    p, bound = with_noise_and_prior(rng)
+    lam = (bound[r"\sigma"] / bound[r"\lambda_0"]) ** 2
+    return bound | {r"\mathbf a": ridge.fit_dual(p.K, p.t, lam)}
+
+
+def logistic_problem(rng):
+    """Labels in place of targets, and coefficients that solve nothing."""
+    p = ridge_problem(rng)
+    p = SimpleNamespace(**vars(p) | {"t": np.array([1.0, -1, -1, 1, -1])})
+    return p, bindings(p) | {
+        r"\mathbf w": rng.standard_normal(p.M) / 3,
+        r"\mathbf a": rng.standard_normal(p.N) / 3,
+        r"\lambda_0": p.lam**-0.5,
+        "P": lambda t, x, w: expit(t * (w @ p.phi(x))),
+    }
+
+
+@world("eq-bayes-logistic-model")
+def _(rng):
+    _, bound = logistic_problem(rng)
+    return bound | {"t": rng.choice([-1.0, 1.0])}
+
+
+@world("eq-bayes-logistic-objective", "eq-bayes-logistic-gradient")
+def _(rng):
+    p, bound = logistic_problem(rng)
+    return bound | {
+        "J": lambda w: kernel_logistic.objective(w, p.Phi, p.t, p.lam)
+    }
+
+
+def most_probable(p):
+    """ŵ: Newton's method in the weights, written out."""
+    w = np.zeros(p.M)
+    for _ in range(30):
+        P = expit(p.Phi @ w)
+        hessian = (p.Phi.T * P * (1 - P)) @ p.Phi + p.lam * np.eye(p.M)
+        slope = kernel_logistic.gradient(w, p.Phi, p.t, p.lam)
+        w = w - np.linalg.solve(hessian, slope)
+    return w
+
+
+@world("eq-bayes-logistic-lambda", tolerance=1e-5)
+def _(rng):
+    """The λ for which the most probable weights are a stationary point."""
+    p, bound = logistic_problem(rng)
+    prior = bound[r"\lambda_0"]
+
+    def surprise(w):
+        labels = np.logaddexp(0, -p.t * (p.Phi @ w)).sum()
+        return labels - stats.norm.logpdf(w, 0, prior).sum()
+
+    w = optimize.minimize(surprise, most_probable(p), tol=1e-12).x
+    slope = p.Phi.T @ (p.t * expit(-p.t * (p.Phi @ w)))
+    return bound | {r"\lambda": w @ slope / (w @ w)}
+
+
+@world("eq-bayes-logistic-weights", "eq-bayes-logistic-coefficients")
+def _(rng):
+    p, bound = logistic_problem(rng)
+    a = kernel_logistic.fit_dual(p.K, p.t, p.lam, tolerance=1e-13).a
+    return bound | {r"\mathbf a": a, r"\hat{\mathbf w}": most_probable(p)}
+
+
+def newton(rng):
+    """The residual, and the step that solves its linearised equation."""
+    p, bound = logistic_problem(rng)
+    a = bound[r"\mathbf a"]
+    y = p.Phi @ (p.Phi.T @ a)
+    W = np.diag(expit(y) * expit(-y))
+    r = kernel_logistic.dual_residual(a, p.K, p.t, p.lam)
+    return p, bound | {
+        r"\mathbf y": y,
+        r"\mathbf r": r,
+        r"\mathbf W": W,
+        r"\mathbf B": np.array(
+            [
+                [
+                    np.sqrt(W[n, n] * W[m, m]) * p.K[n, m] + p.lam * (n == m)
+                    for m in range(p.N)
+                ]
+                for n in range(p.N)
+            ]
+        ),
+        "J": lambda a: kernel_logistic.objective(
+            p.Phi.T @ a, p.Phi, p.t, p.lam
+        ),
+    }
+
+
+@world(
+    "eq-bayes-logistic-residual",
+    "eq-bayes-logistic-dual-objective",
+    "eq-bayes-logistic-b",
+)
+def _(rng):
+    return newton(rng)[1]
+
+
+@world("eq-bayes-logistic-newton")
+def _(rng):
+    p, bound = newton(rng)
+    step = kernel_logistic.newton_step(bound[r"\mathbf a"], p.K, p.t, p.lam)
+    return bound | {r"\mathbf d": step}
+
+
+@world("eq-bayes-logistic-step")
+def _(rng):
+    p, bound = newton(rng)
+    slope = p.lam * np.eye(p.N) + bound[r"\mathbf W"] @ p.K
+    return bound | {r"\mathbf d": -np.linalg.solve(slope, bound[r"\mathbf r"])}
+
+
+@world("eq-bayes-logistic-predict")
+def _(rng):
+    p, bound = logistic_problem(rng)
+    a = bound[r"\mathbf a"]
+    chance = kernel_logistic.probability(a, p.k(p.X, [p.x]))[0]
+    return bound | {r"P(t = 1 \mid \mathbf x)": chance}
+
+
+@world("eq-perceptron-dual-weights", "eq-perceptron-dual-output")
+def _(rng):
+    p, bound = logistic_problem(rng)
+    w = perceptron.fit_primal(p.Phi, p.t).w
+    return bound | {
+        r"\mathbf w": w,
+        "c": perceptron.fit_dual(p.K, p.t).c,
+        "y": lambda x: w @ p.phi(x),
+    }
+
+
+@world("eq-novikoff")
+def _(rng):
+    """Random examples; then orthogonal ones, where the bound is reached."""
+    p, _ = logistic_problem(rng)
+    u = np.linalg.lstsq(p.Phi, p.t, rcond=None)[0]
+    worlds = []
+    for Phi, best in ((p.Phi, u), (3 * np.eye(p.N), p.t)):
+        margins = p.t * (Phi @ best) / np.linalg.norm(best)
+        worlds.append(
+            {
+                "m": len(perceptron.fit_primal(Phi, p.t, 10_000).mistakes),
+                "R": np.linalg.norm(Phi, axis=1).max(),
+                r"\gamma": margins.min(),
+            }
+        )
+    worlds[1]["@tight"] = True
+    return worlds
+
+
+@world("eq-representer-problem", "eq-representer-split")
+def _(rng):
+    """The hinge loss, with what it does not see split off."""
+    p, bound = logistic_problem(rng)
+    span = np.linalg.qr(p.Phi.T)[0]
+    w = rng.standard_normal(p.M)
+    inside = span @ (span.T @ w)
+
+    def risk(w):
+        outputs = [w @ p.phi(x) for x in p.X]
+        hinges = [max(0, 1 - t * y) for t, y in zip(p.t, outputs, strict=True)]
+        return sum(hinges) + p.lam / 2 * sum(w**2)
+
+    return bound | {
+        r"\mathbf w": w,
+        r"\mathbf w_\parallel": inside,
+        r"\mathbf w_\perp": w - inside,
+        "F": risk,
+        "L": lambda *y: np.maximum(0, 1 - p.t * np.array(y)).sum(),
+        r"\Omega": lambda length: p.lam / 2 * length**2,
+    }

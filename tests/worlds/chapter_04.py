@@ -1,0 +1,215 @@
+"""Chapter 4: feature maps and the kernel trick."""
+
+import itertools
+
+import numpy as np
+from scipy.interpolate import BarycentricInterpolator
+from scipy.stats import norm
+from sklearn.metrics.pairwise import sigmoid_kernel
+
+from kernelbook import counting, features, kernels
+
+from . import Each, world
+from .common import bindings, ridge_problem
+
+
+def pair(rng, D=3):
+    """Two inputs, under each of the names the chapter gives them."""
+    x, z = rng.standard_normal((2, D))
+    return {r"\mathbf x": x, r"\mathbf x'": z, r"\mathbf z": z, "D": D}
+
+
+def lifted(p, c=0.0):
+    """The monomials of degree p, and the kernel as their inner product."""
+
+    def phi(x):
+        return features.monomials(features.append_constant([x], c), p)[0]
+
+    def k(x, z):
+        return phi(x) @ phi(z)
+
+    return phi, k
+
+
+@world("eq-map-sum")
+def _(rng):
+    return bindings(ridge_problem(rng))
+
+
+@world("eq-map-linear")
+def _(rng):
+    return pair(rng) | {"k": kernels.Linear()}
+
+
+@world("eq-notes-9")
+def _(rng):
+    return pair(rng) | {"k": lifted(2)[1]}
+
+
+@world("eq-notes-10", "eq-map-quadratic")
+def _(rng):
+    def phi(x):
+        return features.monomials([x], 2)[0]
+
+    return pair(rng, D=2) | {r"\boldsymbol\phi": phi}
+
+
+@world("eq-notes-11")
+def _(rng):
+    return pair(rng) | {"p": 4, "k": lifted(4)[1]}
+
+
+@world("eq-map-multinomial")
+def _(rng):
+    """All exponents that add up to p, by trying everything."""
+    D, p = 3, 4
+    tried = itertools.product(range(p + 1), repeat=D)
+    return pair(rng, D) | {
+        "p": p,
+        r"q_1 + \dots + q_D = p": [
+            {r"\mathbf q": np.array(q)} for q in tried if sum(q) == p
+        ],
+    }
+
+
+@world("eq-map-monomials")
+def _(rng):
+    D, p = 3, 4
+    exponents = features.exponents(D, p)
+
+    def feature(q):
+        (column,) = np.flatnonzero((exponents == q).all(axis=1))
+        return lambda x: features.monomials([x], p)[0, column]
+
+    return pair(rng, D) | {
+        "p": p,
+        r"\mathbf q": Each(exponents),
+        r"\phi_": feature,
+    }
+
+
+def counted(rng, c):
+    """Features are counted by the rank of a Gram matrix."""
+    D, p = 3, 4
+    K = kernels.Polynomial(p, c)(rng.standard_normal((40, D)))
+    return {"D": D, "p": p, "M": int(np.linalg.matrix_rank(K))}
+
+
+@world("eq-map-count")
+def _(rng):
+    return counted(rng, c=0.0)
+
+
+@world("eq-map-count-all")
+def _(rng):
+    return counted(rng, c=1.0)
+
+
+@world("eq-map-polynomial")
+def _(rng):
+    c = rng.uniform(0.3, 2.0)
+    return pair(rng) | {"c": c, "p": 4, "k": lifted(4, c)[1]}
+
+
+@world("eq-map-constant", "eq-map-binomial")
+def _(rng):
+    return pair(rng) | {"c": rng.uniform(0.3, 2.0), "p": 4}
+
+
+@world("eq-map-cost-kernel", "eq-map-cost-explicit")
+def _(rng):
+    """Both ways are run on numbers that count."""
+    D, p = 5, 3
+    kernel, explicit = counting.Tally(), counting.Tally()
+    x, z = kernel.numbers(rng.standard_normal((2, D)))
+    (x @ z) ** p
+    picks = list(itertools.combinations_with_replacement(range(D), p))
+    phi = []
+    for x in explicit.numbers(rng.standard_normal((2, D))):
+        weighted = x[[pick[0] for pick in picks]] * 1.5
+        for j in range(1, p):
+            weighted = weighted * x[[pick[j] for pick in picks]]
+        phi.append(weighted)
+    phi[0] @ phi[1]
+    return {
+        "D": D,
+        "p": p,
+        "n_k": kernel.multiplications,
+        r"n_\phi": explicit.multiplications,
+    }
+
+
+@world("eq-map-weights", "eq-map-norm")
+def _(rng):
+    p = ridge_problem(rng)
+    return bindings(p) | {r"\mathbf w": p.w, r"\mathbf a": p.a}
+
+
+@world("eq-map-distance", "eq-map-mean-distance")
+def _(rng):
+    p = ridge_problem(rng)
+    return bindings(p) | {r"\mathbf z": p.z}
+
+
+def bell(sigma):
+    """A normal density, scaled to 1 at its top."""
+    law = norm(scale=sigma)
+    return lambda x, z: law.pdf(np.linalg.norm(x - z)) / law.pdf(0)
+
+
+@world("eq-notes-12")
+def _(rng):
+    sigma = rng.uniform(0.7, 2.0)
+    return pair(rng) | {r"\sigma": sigma, "k": bell(sigma)}
+
+
+@world("eq-map-gaussian")
+def _(rng):
+    gamma = rng.uniform(0.1, 0.5)
+    return pair(rng) | {r"\gamma": gamma, "k": kernels.Gaussian(gamma)}
+
+
+@world("eq-map-gamma")
+def _(rng):
+    """The γ that gives the library's kernel the height of the bell."""
+    sigma = rng.uniform(0.7, 2.0)
+    height = bell(sigma)(np.zeros(1), np.full(1, 1.3))
+    unit = kernels.Gaussian(1.0)([[0.0]], [[1.3]])[0, 0]
+    return {r"\sigma": sigma, r"\gamma": np.log(height) / np.log(unit)}
+
+
+@world("eq-map-lagrange")
+def _(rng):
+    """At the inputs 0 or 1; for inputs on a line, Lagrange's polynomial."""
+    N, D = 4, 3
+    indices = {"n": range(1, N + 1), "m": range(1, N + 1)}
+    X = rng.standard_normal((N, D))
+    at_inputs = indices | {
+        r"\mathbf x_": X,
+        r"\mathbf x": Each(X),
+        "L_": lambda n: lambda x: float(np.all(x == X[n - 1])),
+    }
+    along = rng.standard_normal(D)
+    along /= np.linalg.norm(along)
+    s = rng.uniform(-1, 1, N)
+
+    def basis(n):
+        polynomial = BarycentricInterpolator(s, np.eye(N)[n - 1])
+        return lambda x: float(polynomial(x @ along))
+
+    on_a_line = indices | {
+        r"\mathbf x_": np.outer(s, along),
+        r"\mathbf x": rng.standard_normal(D),
+        "L_": basis,
+    }
+    return [at_inputs, on_a_line]
+
+
+@world("eq-notes-13")
+def _(rng):
+    a, b = rng.uniform(0.2, 1.0, size=2)
+
+    def k(x, z):
+        return sigmoid_kernel([x], [z], gamma=a, coef0=b)[0, 0]
+
+    return pair(rng) | {"a": a, "b": b, "k": k}

@@ -1,0 +1,230 @@
+"""Chapter 5: which functions are kernels?"""
+
+from functools import cache
+
+import numpy as np
+from numpy.polynomial import Legendre
+from scipy.linalg import null_space
+from scipy.optimize import minimize_scalar
+from scipy.spatial.distance import cdist
+from scipy.special import binom
+
+from kernelbook import kernels, validity
+
+from . import From, world
+from .common import bindings, ridge_problem
+
+
+@world("eq-valid-kernel", "eq-kernel-symmetry", "eq-gram-energy")
+def _(rng):
+    p = ridge_problem(rng)
+    return bindings(p) | {r"\mathbf v": rng.standard_normal(p.N)}
+
+
+def telling(rng, K, i):
+    """A v whose energy would be negative without row i of K."""
+    v = rng.standard_normal(len(K))
+    v[i] = 0.0
+    v[i] = -2 * validity.energy(K, v) / (K[i] @ v)
+    return v
+
+
+@world("eq-psd-definition", "eq-psd-every-set")
+def _(rng):
+    """With more points than features some energies are exactly 0."""
+    p, crowd = ridge_problem(rng), ridge_problem(rng, N=7)
+    first, last = telling(rng, p.K, 0), telling(rng, p.K, -1)
+    flat = null_space(crowd.Phi.T)[:, 0]
+    return [
+        *[bindings(p) | {r"\mathbf v": v} for v in (first, -first, last)],
+        bindings(crowd) | {r"\mathbf v": flat, "@tight": True},
+    ]
+
+
+@world("eq-kernel-cauchy-schwarz")
+def _(rng):
+    """Parallel features, of a linear kernel, make it an equality."""
+    p = ridge_problem(rng)
+    parallel = {r"\mathbf x'": -2.5 * p.x, "k": kernels.Linear()}
+    bound = bindings(p)
+    return [bound, bound | parallel | {"@tight": True}]
+
+
+@world("eq-gram-eigen", "eq-energy-eigen")
+def _(rng):
+    p = ridge_problem(rng)
+    mu, U = np.linalg.eigh(p.K)
+    return bindings(p) | {
+        r"\boldsymbol\mu": mu,
+        r"\mathbf u_": U.T,
+        r"\mathbf v": rng.standard_normal(p.N),
+    }
+
+
+@world("eq-gram-features")
+def _(rng):
+    """The library's features; eigenvectors with the signs it happens on."""
+    p = ridge_problem(rng)
+    mu, U = np.linalg.eigh(p.K)
+    mu, U = mu[::-1], U[:, ::-1]
+    Phi = validity.feature_map_from_gram(p.K)
+
+    def phi(x):
+        (row,) = np.flatnonzero((x == p.X).all(axis=1))
+        return Phi[row]
+
+    return bindings(p) | {
+        r"\boldsymbol\phi": phi,
+        r"\boldsymbol\mu": mu,
+        "u_": (U * np.sign(U[0] * Phi[0])).T,
+    }
+
+
+@world("eq-rkhs-inner", "eq-reproducing")
+def _(rng):
+    """Functions w·φ(x): their weights are read off their values."""
+    p = ridge_problem(rng)
+    Z, a, b = ridge_problem(rng, N=4).X, *map(rng.standard_normal, (p.N, 4))
+    points = rng.standard_normal((p.M, p.D))
+    rows = np.array([p.phi(x) for x in points])
+
+    def mixture(a, X):
+        w = a @ [p.phi(x) for x in X]
+        return lambda x: w @ p.phi(np.ravel(x))
+
+    def weights(f):
+        values = [np.squeeze(f(x[:, None])) for x in points]
+        return np.linalg.solve(rows, values)
+
+    return bindings(p) | {
+        "M": 4,
+        r"\mathbf a": a,
+        r"\mathbf b": b,
+        r"\mathbf z_": Z,
+        "f": mixture(a, p.X),
+        "g": mixture(b, Z),
+        r"\langle \rangle": lambda f, g: weights(f) @ weights(g),
+    }
+
+
+def waves(r):
+    """Poisson's kernel on the circle, its μ_j and its e_j."""
+
+    def k(x, z):
+        return (1 - r**2) / (1 - 2 * r * np.cos(2 * np.pi * (x - z)) + r**2)
+
+    def e(j):
+        if j == 1:
+            return lambda x: 1.0
+        wave = np.cos if j % 2 else np.sin
+        return lambda x: np.sqrt(2) * wave(j // 2 * 2 * np.pi * x)
+
+    return {"k": k, r"\mu_": lambda j: r ** (j // 2), "e_": e}
+
+
+@world("eq-mercer-operator", "eq-mercer-series")
+def _(rng):
+    return waves(rng.uniform(0.15, 0.3)) | {
+        "x": rng.uniform(),
+        "x'": rng.uniform(),
+        "j": range(1, 5),
+        r"\infty": 41,
+    }
+
+
+@cache
+def brownian_eigenpairs(size=20):
+    """∫ min(x, x') e(x') dx' = μ e(x) among polynomials, integrated exactly.
+
+    The integral is ∫ x'e over [0, x] plus x ∫ e over [x, 1].
+    """
+    basis = [
+        np.sqrt(2 * b + 1) * Legendre.basis(b, domain=[0, 1])
+        for b in range(size)
+    ]
+    x = Legendre.identity(domain=[0, 1])
+    images = [(x * p).integ(lbnd=0) - x * p.integ(lbnd=1) for p in basis]
+    A = [[(p * q).integ(lbnd=0)(1.0) for q in images] for p in basis]
+    mu, U = np.linalg.eigh(A)
+    pairs = []
+    for j in range(1, 4):
+        e = sum(u * p for u, p in zip(U[:, -j], basis, strict=True))
+        pairs.append((mu[-j], e * np.sign(e(0.01))))
+    return pairs
+
+
+@world("eq-mercer-brownian")
+def _(rng):
+    mu, e = zip(*brownian_eigenpairs(), strict=True)
+    return {"j": range(1, 4), "x": rng.uniform(), r"\mu_": mu, "e_": e}
+
+
+def second_difference(k, x):
+    """The energy of (1, −2, 1) on three numbers."""
+    K = np.array([[k(a, b) for a in x] for b in x])
+    return {r"\mathbf K": K, r"\mathbf v": np.array([1.0, -2.0, 1.0])}
+
+
+@world("eq-energy-quartic")
+def _(rng):
+    h = rng.uniform(0.2, 0.9)
+    bound = second_difference(
+        lambda x, z: np.exp(-((x - z) ** 4)), [0, h, 2 * h]
+    )
+    return bound | {"h": h}
+
+
+@world("eq-energy-root")
+def _(rng):
+    return second_difference(lambda x, z: (1 + x * z) ** 0.5, [0, 1, 2])
+
+
+CROSS = np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]])
+WEIGHTS = np.array([-4, 1, 1, 1, 1])
+
+
+def city(h):
+    """The library's Matérn-3/2 kernel of city-block distances."""
+    r = cdist(h * CROSS, h * CROSS, "cityblock")
+    return kernels.Matern(nu=1.5)([[0.0]], r.reshape(-1, 1)).reshape(5, 5)
+
+
+@world("eq-energy-cross")
+def _(rng):
+    u = rng.uniform(0.2, 2.0)
+    K = city(u / np.sqrt(3))
+    return {r"\mathbf K": K, r"\mathbf v": WEIGHTS, "u": u}
+
+
+@world("eq-energy-cross-lowest")
+def _(rng):
+    lowest = minimize_scalar(
+        lambda h: WEIGHTS @ city(h) @ WEIGHTS, bounds=(0.1, 0.5)
+    )
+    return {r"\mathbf K": city(lowest.x), r"\mathbf v": WEIGHTS}
+
+
+@world("eq-energy-taylor")
+def _(rng):
+    """√(1 + s), whose coefficients have both signs."""
+    N = 3
+    return {
+        "N": N,
+        "v_": rng.standard_normal(N),
+        "x_": rng.uniform(-0.5, 0.5, N),
+        "f": lambda s: np.sqrt(1 + s),
+        "c_": From(0, binom(0.5, np.arange(25))),
+        r"\infty": 20,
+    }
+
+
+@world("eq-rounding-level")
+def _(rng):
+    N = 4
+    B = rng.standard_normal((N, N))
+    return {
+        "N": N,
+        r"\mathbf K": B + B.T,
+        r"\delta": validity.rounding_level(B + B.T),
+        r"\varepsilon": np.spacing(1.0),
+    }

@@ -1,0 +1,229 @@
+"""Chapter 7: from Gaussians to processes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from scipy.stats import norm
+
+from kernelbook import features, gaussians, kernels, ridge
+
+from . import Normal, Sample, world
+
+DRAWS = 20_000
+
+
+def mirrored(rng, size):
+    """Standard normal vectors, each followed by its negative.
+
+    Their mean is exactly zero, so that a covariance about the mean of the
+    draws and one about the true mean are the same.
+    """
+    z = rng.standard_normal((DRAWS // 2, size))
+    return np.stack([z, -z], axis=1).reshape(DRAWS, size)
+
+
+@world("eq-gp-14")
+def _(rng):
+    mu, sigma = rng.standard_normal(), rng.uniform(0.5, 2.0)
+    return {
+        "x": mu + rng.uniform(0.5, 1.5),
+        r"\mu": mu,
+        r"\sigma": sigma,
+        r"\mathcal N": lambda x, mu, variance: gaussians.normal_density(
+            [x], mu, variance
+        )[0],
+    }
+
+
+def gaussian(rng, D=3):
+    """A mean, a covariance and one point."""
+    mu, x = rng.standard_normal((2, D))
+    B = rng.standard_normal((D, D)) + np.eye(D)
+    return SimpleNamespace(D=D, mu=mu, B=B, Sigma=B @ B.T, x=x)
+
+
+def bound(g):
+    return {
+        "D": g.D,
+        r"\mathbf x": g.x,
+        r"\boldsymbol\mu": g.mu,
+        r"\boldsymbol\Sigma": g.Sigma,
+    }
+
+
+@world("eq-gp-15", "eq-gauss-log-density")
+def _(rng):
+    return bound(gaussian(rng)) | {
+        r"\mathcal N": lambda x, mu, Sigma: np.exp(
+            gaussians.log_density(x, mu, Sigma)
+        )
+    }
+
+
+@world("eq-gauss-linear-map", "eq-gauss-marginal")
+def _(rng):
+    """a are the last and the first entry."""
+    g = gaussian(rng)
+    x = g.mu + mirrored(rng, g.D) @ g.B.T
+    a = [2, 0]
+    kept = gaussians.marginal(g.mu, g.Sigma, keep=a)
+    return bound(g) | {
+        r"\mathbf A": rng.standard_normal((2, g.D)),
+        r"\mathbf x": Sample(x),
+        r"\mathbf x_a": Sample(x[:, a]),
+        r"\boldsymbol\mu_a": kept.mean,
+        r"\boldsymbol\Sigma_{aa}": kept.cov,
+    }
+
+
+def process(rng, N=4, D=2):
+    """Random weights on six monomials, and apart from them their kernel."""
+    X = rng.standard_normal((N, D))
+    alpha = rng.uniform(1.5, 3.0)
+    Phi = features.monomials(features.append_constant(X, 1.0), 2)
+    M = Phi.shape[1]
+    return SimpleNamespace(
+        N=N,
+        M=M,
+        X=X,
+        alpha=alpha,
+        k=1 / alpha * kernels.Polynomial(degree=2, c=1.0),
+        phi=lambda x: features.monomials([[*x, 1.0]], 2)[0],
+        Phi=Phi,
+        W=mirrored(rng, M) / np.sqrt(alpha),
+    )
+
+
+def symbols(q, rng):
+    x, z = rng.standard_normal((2, q.X.shape[1]))
+    return {
+        "N": q.N,
+        "M": q.M,
+        "n": range(1, q.N + 1),
+        "m": range(1, q.N + 1),
+        "i": range(1, q.N + 1),
+        "j": range(1, q.N + 1),
+        r"\alpha": q.alpha,
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"\mathbf x_": q.X,
+        r"\boldsymbol\phi": q.phi,
+        r"\boldsymbol\Phi": q.Phi,
+        "k": lambda x, z: q.k([x], [z])[0, 0],
+        r"\mathbf K": q.k(q.X),
+    }
+
+
+@world(
+    "eq-gp-finite",
+    "eq-gp-mean-function",
+    "eq-gp-cov-function",
+    "eq-gp-pointwise",
+)
+def _(rng):
+    """Random quadratic surfaces about a plane."""
+    q = process(rng)
+
+    def plane(x):
+        return 1.5 * x[0] - 0.7 * x[1] + 2
+
+    return symbols(q, rng) | {
+        "m": plane,
+        "f": lambda x: Sample(plane(x) + q.W @ q.phi(x)),
+    }
+
+
+@world("eq-weight-prior")
+def _(rng):
+    q = process(rng)
+    return symbols(q, rng) | {
+        r"\mathbf w": q.W[0],
+        "p": lambda w: norm.pdf(w, scale=q.alpha**-0.5).prod(),
+    }
+
+
+@world("eq-weight-design")
+def _(rng):
+    centres, x, s = rng.standard_normal(3), rng.standard_normal(4), 0.8
+    return {
+        "n": range(1, 5),
+        "k": range(1, 4),
+        r"\mathbf x_": x,
+        r"\boldsymbol\Phi": features.bumps(x, centres, s),
+        r"\boldsymbol\phi": lambda x: np.array(
+            [np.exp(-((x - c) ** 2) / (2 * s**2)) for c in centres]
+        ),
+    }
+
+
+@world("eq-gp-17", "eq-gp-parametric")
+def _(rng):
+    """Weights that are combinations of features, so the kernel suffices."""
+    q = process(rng)
+    k = q.alpha * q.k
+    a, noise = rng.standard_normal(q.N), rng.standard_normal()
+    both = symbols(q, rng)
+    target = ridge.predict(a, k(q.X, [both[r"\mathbf x"]]))[0] + noise
+    return both | {
+        r"\mathbf w": q.Phi.T @ a,
+        r"\mathbf y": ridge.predict(a, k(q.X)),
+        r"\epsilon": noise,
+        "t": target,
+    }
+
+
+@world("eq-gp-18", "eq-gp-19", "eq-gp-20", "eq-weight-kernel")
+def _(rng):
+    q = process(rng)
+    y = sum(np.outer(q.W[:, j], q.Phi[:, j]) for j in range(q.M))
+    return symbols(q, rng) | {
+        r"\mathbf w": Sample(q.W),
+        r"\mathbf y": Sample(y),
+        "y": lambda x: Sample(q.W @ q.phi(x)),
+    }
+
+
+@world("eq-gp-zero-mean")
+def _(rng):
+    """The process by its weights, the vector by its covariance."""
+    q = process(rng)
+
+    def at_the_inputs(m, k):
+        return Normal(m, np.array([[k(x, z) for z in q.X] for x in q.X]))
+
+    drawn = gaussians.sample(np.zeros(q.N), q.k(q.X), DRAWS, rng)
+    return symbols(q, rng) | {
+        "f": Sample(q.W @ q.Phi.T),
+        r"\mathcal{GP}": at_the_inputs,
+        r"\mathbf f": Sample(drawn),
+        r"\mathbf K": q.Phi @ q.Phi.T / q.alpha,
+    }
+
+
+@world("eq-gauss-draw")
+def _(rng):
+    """The library draws with the generator that gave z."""
+    q = process(rng)
+    m, K = rng.standard_normal(q.N), q.k(q.X)
+    drawn = gaussians.sample(m, K, 1, np.random.default_rng(7))[0]
+    return {
+        r"\mathbf f": drawn,
+        r"\mathbf m": m,
+        r"\mathbf z": np.random.default_rng(7).standard_normal(q.N),
+        r"\mathbf U": np.linalg.cholesky(K).T,
+        r"\mathbf K": K,
+    }
+
+
+@world("eq-gp-sum")
+def _(rng):
+    """Random planes and, apart, random quadratic surfaces."""
+    q = process(rng)
+    slopes = rng.standard_normal((DRAWS, 2))
+    linear = kernels.Linear()
+    return symbols(q, rng) | {
+        "f": lambda x: Sample(slopes @ x),
+        "g": lambda x: Sample(q.W @ q.phi(x)),
+        "k_f": lambda x, z: linear([x], [z])[0, 0],
+        "k_g": lambda x, z: q.k([x], [z])[0, 0],
+    }

@@ -1,0 +1,272 @@
+"""Chapter 8: Gaussian-process regression."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from scipy.stats import norm
+
+from kernelbook import features, gp, kernels, ridge
+
+from . import From, Law, Sample, world
+
+DRAWS = 20_000
+
+
+def problem(rng, N=4, D=2):
+    """N examples and one more; the kernel is that of six random weights.
+
+    The weights have precision α, so k(x, x') = φ(x)ᵀφ(x')/α: whatever the
+    library finds from the kernel, the weights find without it.
+    """
+    X, t = rng.standard_normal((N + 1, D)), rng.standard_normal(N + 1)
+    alpha, beta = rng.uniform(1.5, 3.0), rng.uniform(0.4, 0.8)
+    Phi = features.monomials(features.append_constant(X, 1.0), 2)
+    k = 1 / alpha * kernels.Polynomial(degree=2, c=1.0)
+    M, old = Phi.shape[1], Phi[:N]
+    S = np.linalg.inv(alpha * np.eye(M) + beta * old.T @ old)
+    w = np.linalg.lstsq(
+        np.vstack([np.sqrt(beta) * old, np.sqrt(alpha) * np.eye(M)]),
+        np.concatenate([np.sqrt(beta) * t[:N], np.zeros(M)]),
+        rcond=None,
+    )[0]
+    return SimpleNamespace(
+        N=N,
+        D=D,
+        M=M,
+        X=X,
+        t=t,
+        alpha=alpha,
+        beta=beta,
+        phi=lambda x: features.monomials([[*x, 1.0]], 2)[0],
+        Phi=Phi,
+        C=Phi @ Phi.T / alpha + np.eye(N + 1) / beta,
+        S=S,
+        w=w,
+        k=k,
+        model=gp.fit(k, X[:N], t[:N], beta),
+        longer=gp.fit(k, X, t, beta),
+    )
+
+
+def bound(q):
+    """The kernel's side comes from the library, C from the features."""
+    return {
+        "N": q.N,
+        "M": q.M,
+        "n": range(1, q.N + 1),
+        "m": range(1, q.N + 1),
+        r"\alpha": q.alpha,
+        r"\beta": q.beta,
+        r"\mathbf x_": q.X,
+        r"\mathbf t": q.t[:-1],
+        "t_": q.t,
+        r"\mathbf t_{N+1}": q.t,
+        r"\mathbf C_N": q.C[:-1, :-1],
+        r"\mathbf C_{N+1}": q.C,
+        "k": lambda x, z: q.k([x], [z])[0, 0],
+        r"\mathbf k": q.k(q.X[:-1], q.X[-1:])[:, 0],
+        r"\mathbf K": q.k(q.X[:-1]),
+        "c": q.C[-1, -1],
+        r"\boldsymbol\phi": q.phi,
+        r"\boldsymbol\Phi": q.Phi[:-1],
+    }
+
+
+def by_weights(q):
+    """Mean and deviation of a new target, from the weights' posterior."""
+    return {
+        "m": lambda x: q.w @ q.phi(x),
+        r"\sigma": lambda x: np.sqrt(q.phi(x) @ q.S @ q.phi(x) + 1 / q.beta),
+    }
+
+
+def by_kernel(q):
+    """The same from the library."""
+    return {
+        "m": lambda x: gp.mean(q.model, [x])[0],
+        r"\sigma": lambda x: np.sqrt(
+            gp.predict(q.model, [x]).noisy_variance[0]
+        ),
+    }
+
+
+@world("eq-gp-21", "eq-gp-22")
+def _(rng):
+    q = problem(rng)
+    y = rng.standard_normal(q.N)
+    return bound(q) | {
+        r"\mathbf y": y,
+        "p": lambda t, y: norm.pdf(t, y, q.beta**-0.5).prod(),
+    }
+
+
+def around(centre, spread, nodes=12):
+    """Gauss–Hermite nodes and weights for ∫ f(y) dy, f a bump in the plane."""
+    z, w = np.polynomial.hermite_e.hermegauss(nodes)
+    root = np.linalg.cholesky(spread)
+    pairs = np.array([[a, b] for a in z for b in z])
+    weights = np.outer(w, w).ravel() * np.exp((pairs**2).sum(axis=1) / 2)
+    return centre + pairs @ root.T, weights * np.linalg.det(root)
+
+
+@world("eq-gp-23")
+def _(rng):
+    """Two targets, whose noiseless values are integrated out on a grid."""
+    q = problem(rng)
+    X, t = q.X[:2], q.t[:2]
+    few = gp.fit(q.k, X, t, q.beta)
+    root = np.linalg.cholesky(q.k(X))
+
+    def density(value, given):
+        if given:
+            return norm.pdf(value, given[0], q.beta**-0.5).prod()
+        z = np.linalg.solve(root, value)
+        return norm.pdf(z).prod() / root.diagonal().prod()
+
+    return bound(q) | {
+        "N": 2,
+        r"\mathbf t": t,
+        r"\mathbf K": q.k(X),
+        r"\mathbf C_N": q.C[:2, :2],
+        "p": Law(density),
+        r"p(\mathbf t)": np.exp(gp.log_marginal_likelihood(few)),
+        r"d\mathbf y": around(gp.mean(few, X), 1.2 * gp.covariance(few, X)),
+    }
+
+
+@world("eq-gp-square")
+def _(rng):
+    """A is the precision of the function at the training inputs."""
+    q = problem(rng)
+    A = np.linalg.inv(gp.covariance(q.model, q.X[:-1]))
+    return bound(q) | {r"\mathbf y": rng.standard_normal(q.N), r"\mathbf A": A}
+
+
+@world("eq-gp-delta")
+def _(rng):
+    """C out of the factor that the library keeps."""
+    q = problem(rng)
+    U = q.model.factor.U
+
+    def entry(x, z):
+        n, m = (np.argwhere((v == q.X).all(axis=1))[0, 0] for v in (x, z))
+        return U[:, n] @ U[:, m]
+
+    return bound(q) | {"C": entry}
+
+
+@world("eq-gp-24")
+def _(rng):
+    theta = rng.uniform(0.3, 1.5, size=4)
+    k = kernels.ExponentialQuadratic(tuple(theta))
+    return {
+        "n": range(1, 5),
+        "m": range(1, 5),
+        r"\theta_": From(0, theta),
+        r"\mathbf x_": rng.standard_normal((4, 2)),
+        "k": lambda x, z: k([x], [z])[0, 0],
+    }
+
+
+@world("eq-gp-25")
+def _(rng):
+    q = problem(rng)
+    value = np.exp(gp.log_marginal_likelihood(q.longer))
+    return bound(q) | {r"p(\mathbf t_{N+1})": value}
+
+
+@world("eq-gp-26", "eq-gp-corner")
+def _(rng):
+    q = problem(rng)
+    U = q.longer.factor.U
+    return bound(q) | {r"\mathbf C_{N+1}": U.T @ U}
+
+
+@world("eq-gp-joint-train", "eq-gp-joint-new")
+def _(rng):
+    """Functions drawn by their weights, measured with noise."""
+    q = problem(rng)
+    w = rng.standard_normal((DRAWS, q.M)) / np.sqrt(q.alpha)
+    noise = rng.standard_normal((DRAWS, q.N)) / np.sqrt(q.beta)
+    y = w @ q.Phi.T
+    return bound(q) | {
+        r"\mathbf t": Sample(y[:, :-1] + noise),
+        r"\mathbf y": Sample(y[:, :-1]),
+        "y_*": Sample(y[:, -1]),
+    }
+
+
+@world("eq-gp-schur")
+def _(rng):
+    q = problem(rng)
+    b = bound(q)
+    k = b[r"\mathbf k"][:, None]
+    s = ridge.target_weights(b[r"\mathbf K"], k, 1 / q.beta)[:, 0]
+    sigma = by_kernel(q)[r"\sigma"](q.X[-1])
+    return b | {r"\mathbf s": s, r"\sigma": sigma}
+
+
+@world("eq-gp-27", "eq-gp-28")
+def _(rng):
+    q = problem(rng)
+    return bound(q) | by_weights(q)
+
+
+@world("eq-gp-29", "eq-gp-a")
+def _(rng):
+    q = problem(rng)
+    return bound(q) | by_weights(q) | {r"\mathbf a": q.model.a}
+
+
+@world("eq-gp-latent")
+def _(rng):
+    """One over the precision that y_* has beside the targets."""
+    q = problem(rng)
+    joint = q.C.copy()
+    joint[-1, -1] -= 1 / q.beta
+    value = 1 / np.linalg.inv(joint)[-1, -1]
+    name = r"\operatorname{var}[y_* \mid \mathbf t]"
+    return bound(q) | by_kernel(q) | {name: value}
+
+
+@world("eq-gp-weight-mean", "eq-gp-weight-variance")
+def _(rng):
+    """S_N as the kernel sees it: the prior less what the targets tell."""
+    q = problem(rng)
+    cross = q.Phi[:-1] / q.alpha
+    S = np.eye(q.M) / q.alpha - cross.T @ q.model.factor.solve(cross)
+    x = {r"\mathbf x": rng.standard_normal(q.D)}
+    return bound(q) | by_kernel(q) | x | {r"\mathbf S_N": S}
+
+
+@world("eq-gp-posterior-covariance")
+def _(rng):
+    """Functions drawn from the posterior of their weights."""
+    q = problem(rng)
+    root = np.linalg.cholesky(q.S)
+    w = q.w + rng.standard_normal((DRAWS, q.M)) @ root.T
+    z, other = rng.standard_normal((2, q.D))
+    return bound(q) | {
+        r"\mathbf z": z,
+        r"\mathbf z'": other,
+        r"\mathbf k": lambda x: q.k(q.X[:-1], [x])[:, 0],
+        "y": lambda x: lambda t: Sample(w @ q.phi(x)),
+    }
+
+
+@world("eq-gp-append")
+def _(rng):
+    q = problem(rng)
+    appended = gp.append(q.model, q.X[-1], q.t[-1]).factor.U
+    return bound(q) | {
+        r"\mathbf U": q.model.factor.U,
+        r"\mathbf U_{N+1}": np.linalg.cholesky(q.C).T,
+        r"\mathbf v": appended[:-1, -1],
+        r"\sigma": by_weights(q)[r"\sigma"](q.X[-1]),
+    }
+
+
+@world("eq-gp-append-a")
+def _(rng):
+    q = problem(rng)
+    return bound(q) | by_weights(q) | {"a_": q.longer.a}

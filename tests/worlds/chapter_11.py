@@ -1,0 +1,366 @@
+"""Chapter 11: discriminant functions."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from scipy.linalg import hadamard
+
+from kernelbook import discriminant, features, multiclass, perceptron, svm
+
+from . import Each, From, Of, world
+
+
+def problem(rng, N=7, D=3, K=4):
+    """Inputs with labels of two kinds, a few new ones, and any weights."""
+    return SimpleNamespace(
+        N=N,
+        D=D,
+        K=K,
+        X=rng.standard_normal((N, D)),
+        t=rng.permutation(np.resize([1.0, -1.0], N)),
+        labels=rng.permutation(np.resize(np.arange(K), N)),
+        new=rng.standard_normal((5, D)),
+        w=rng.standard_normal(D),
+        b=rng.uniform(0.3, 1.5),
+        W=rng.standard_normal((D + 1, K)),
+    )
+
+
+def two_classes(p):
+    """One score with its weights; the library wants the bias on top."""
+    top = np.append(p.b, p.w)
+    return {
+        "N": p.N,
+        "n": range(1, p.N + 1),
+        r"\mathbf x": p.new[0],
+        r"\mathbf x_": p.X,
+        r"\mathbf t": p.t,
+        r"\mathbf w": p.w,
+        "b": p.b,
+        "f": lambda x: discriminant.scores(top, [x])[0],
+    }
+
+
+def scores_of(W, K):
+    """The functions f_0, …, f_{K-1} of the library."""
+    return From(
+        0,
+        [lambda x, k=k: discriminant.scores(W, [x])[0, k] for k in range(K)],
+    )
+
+
+def many_classes(p):
+    return {
+        "K": p.K,
+        "k": range(p.K),
+        "j": range(p.K),
+        r"\mathbf x": p.new[0],
+        r"\mathbf z": p.new[1],
+        r"\mathbf w_": From(0, p.W[1:].T),
+        "b_": From(0, p.W[0]),
+        "f_": scores_of(p.W, p.K),
+    }
+
+
+@world("eq-disc-argmax")
+def _(rng):
+    """The class that lies on its own side of all its boundaries."""
+    p = problem(rng)
+
+    def beats(k, j, x):
+        w, b = discriminant.boundary(p.W, k, j)
+        return w @ x + b > 0
+
+    def unbeaten(x):
+        (winner,) = (
+            k
+            for k in range(p.K)
+            if all(beats(k, j, x) for j in range(p.K) if j != k)
+        )
+        return winner
+
+    return many_classes(p) | {r"\mathbf x": Each(p.new), r"\hat t": unbeaten}
+
+
+@world("eq-disc-linear", "eq-disc-boundary")
+def _(rng):
+    return many_classes(problem(rng))
+
+
+@world("eq-disc-mixture")
+def _(rng):
+    return many_classes(problem(rng)) | {"s": rng.uniform(0.1, 0.9)}
+
+
+@world("eq-disc-monotone")
+def _(rng):
+    p = problem(rng)
+    several = {r"\mathbf x": Each(p.new), r"\varphi": np.arctan}
+    return many_classes(p) | several
+
+
+@world("eq-disc-features")
+def _(rng):
+    p = problem(rng)
+
+    def phi(x):
+        return features.monomials([x], 2)[0]
+
+    M = features.count_monomials(p.D, 2)
+    W = rng.standard_normal((M + 1, p.K))
+
+    def score(k):
+        return lambda x: discriminant.scores(W, [phi(x)])[0, k]
+
+    return many_classes(p) | {
+        r"\boldsymbol\phi": phi,
+        r"\mathbf w_": From(0, W[1:].T),
+        "b_": From(0, W[0]),
+        "f_": From(0, [score(k) for k in range(p.K)]),
+    }
+
+
+@world("eq-disc-binary", "eq-disc-squared-margin")
+def _(rng):
+    return two_classes(problem(rng))
+
+
+@world("eq-disc-sign")
+def _(rng):
+    """Whole numbers, so that one point lies exactly on the border."""
+    f = multiclass.linear_score([2.0, -1.0], 3.0)
+    points = np.array([[1.0, 5.0], [1.0, 6.0], [1.0, 4.0]])
+    return {
+        r"\mathbf x": Each(points),
+        "f": lambda x: f([x])[0],
+        r"\hat t": lambda x: discriminant.sign_rule(f([x]))[0],
+    }
+
+
+@world("eq-disc-distance", "eq-disc-foot")
+def _(rng):
+    p = problem(rng)
+    return two_classes(p) | {
+        "r": lambda x: discriminant.signed_distance(p.w, p.b, [x])[0],
+        r"\mathbf x_\perp": discriminant.foot(p.w, p.b, p.new[:1])[0],
+    }
+
+
+@world("eq-disc-squares")
+def _(rng):
+    p = problem(rng)
+
+    def J(w, b):
+        return discriminant.squared_error(np.append(b, w), p.X, p.t)
+
+    return two_classes(p) | {"J": J}
+
+
+def least_squares(X, t):
+    return {
+        r"\mathbf t": t,
+        r"\tilde{\mathbf X}": np.insert(X, 0, 1.0, axis=1),
+        r"\tilde{\mathbf w}": discriminant.least_squares_weights(X, t),
+    }
+
+
+@world("eq-disc-squares-matrix")
+def _(rng):
+    p = problem(rng)
+    return least_squares(p.X, p.t) | {
+        r"\tilde{\mathbf w}": p.W[:, 0],
+        "J": lambda w: discriminant.squared_error(w, p.X, p.t),
+    }
+
+
+@world("eq-disc-closed")
+def _(rng):
+    p = problem(rng)
+    return least_squares(p.X, p.t)
+
+
+@world("eq-disc-normal", "eq-disc-pinv")
+def _(rng):
+    """Also where a column is there twice."""
+    p = problem(rng)
+    twice = np.column_stack([p.X, p.X[:, 0]])
+    return [least_squares(p.X, p.t), least_squares(twice, p.t)]
+
+
+def one_hot_weights(p):
+    return discriminant.least_squares(p.X, p.labels, p.K)
+
+
+@world("eq-disc-onehot")
+def _(rng):
+    p = problem(rng)
+    return {
+        r"\tilde{\mathbf X}": np.insert(p.X, 0, 1.0, axis=1),
+        r"\tilde{\mathbf W}": one_hot_weights(p),
+        r"\mathbf T": np.array(
+            [[float(t == k) for k in range(p.K)] for t in p.labels]
+        ),
+    }
+
+
+@world("eq-disc-sum-one")
+def _(rng):
+    p = problem(rng)
+    return many_classes(p) | {"f_": scores_of(one_hot_weights(p), p.K)}
+
+
+@world("eq-disc-rest")
+def _(rng):
+    p = problem(rng)
+
+    def fit(X, t):
+        b, *w = discriminant.least_squares_weights(X, t)
+        return multiclass.linear_score(w, b)
+
+    rest = multiclass.one_vs_rest(fit, p.X, p.labels, p.K)
+    against = [lambda x, g=g: g([x])[0] for g in rest.members]
+    return many_classes(p) | {
+        "f_": scores_of(one_hot_weights(p), p.K),
+        "g_": From(0, against),
+    }
+
+
+@world("eq-disc-hinge")
+def _(rng):
+    p = problem(rng)
+    y = discriminant.scores(np.append(p.b, p.w), p.X)
+    return two_classes(p) | {r"\xi_": svm.slack(y, p.t)}
+
+
+def with_mistakes(p):
+    """The mistakes are those of the sign rule."""
+    named = discriminant.sign_rule(p.X @ p.w + p.b)
+    wrong = np.flatnonzero(named != p.t) + 1
+    return two_classes(p) | {r"\mathcal M": frozenset(wrong.tolist())}
+
+
+@world("eq-disc-perceptron-loss", "eq-disc-perceptron-set")
+def _(rng):
+    p = problem(rng)
+    return with_mistakes(p) | {
+        "L": lambda w, b: perceptron.loss(w, b, p.X, p.t)
+    }
+
+
+@world("eq-disc-gradient-w", "eq-disc-gradient-b")
+def _(rng):
+    p = problem(rng)
+    L = Of(r"\mathbf w", "b", lambda w, b: perceptron.loss(w, b, p.X, p.t))
+    return with_mistakes(p) | {"L": L}
+
+
+@world("eq-disc-subgradient")
+def _(rng):
+    """Anywhere, in the same linear piece (an equality), and at a kink."""
+    p = problem(rng)
+    zero = np.zeros(p.D)
+
+    def between(w, b, v, c):
+        g, g_b = perceptron.subgradient(w, b, p.X, p.t)
+        return {
+            "L": lambda w, b: perceptron.loss(w, b, p.X, p.t),
+            r"\mathbf w": w,
+            "b": b,
+            r"\mathbf v": v,
+            "c": c,
+            r"\mathbf g": g,
+            "g_b": g_b,
+        }
+
+    v, c = rng.standard_normal(p.D), rng.standard_normal()
+    near = between(p.w, p.b, p.w + 1e-3 * v, p.b + 1e-3 * c)
+    return [
+        near | {"@tight": True},
+        between(p.w, p.b, v, c),
+        between(zero, 0.0, v, c),
+    ]
+
+
+@world("eq-disc-update")
+def _(rng):
+    """At a mistake, by the library's step."""
+    p = problem(rng)
+    t = -np.sign(p.X @ p.w + p.b)
+    n, eta = 3, rng.uniform(0.3, 0.8)
+    w, b = perceptron.update(p.w, p.b, p.X[n - 1], t[n - 1], eta)
+    return {
+        "n": n,
+        r"\eta": eta,
+        r"\mathbf t": t,
+        r"\mathbf x_": p.X,
+        r"\mathbf w_m": p.w,
+        "b_m": p.b,
+        r"\mathbf w_{m+1}": w,
+        "b_{m+1}": b,
+    }
+
+
+def mistakes(p):
+    run = perceptron.fit(p.X, p.t, max_epochs=1000)
+    assert run.converged
+    return {"m": len(run.mistakes)}
+
+
+def orthogonal():
+    """Examples with orthogonal (1, x), each a mistake once, and an easy one.
+
+    The weights are the sum of the t_n (1, x_n) of the others.
+    """
+    t = np.array([-1.0, -1.0, -1.0, 1.0])
+    b, *w = t @ hadamard(4)
+    w = np.array(w)
+    X = np.insert(hadamard(4)[:, 1:].astype(float), 3, -0.45 * w, axis=0)
+    t = np.insert(t, 3, -1.0)
+    return SimpleNamespace(N=5, X=X, t=t, w=w, b=float(b), new=X)
+
+
+@world("eq-disc-novikoff")
+def _(rng):
+    """The line by which the inputs are pushed apart; and a tight case."""
+    p, q = problem(rng), orthogonal()
+    score = p.X @ p.w + p.b
+    push = p.t * (np.abs(score) + 0.3) - score
+    p.X += np.outer(push, p.w) / (p.w @ p.w)
+    return [
+        two_classes(p) | mistakes(p),
+        two_classes(q) | mistakes(q) | {"@tight": True},
+    ]
+
+
+@world("eq-disc-pairs")
+def _(rng):
+    return {"K": 5}
+
+
+@world("eq-disc-votes", "eq-disc-majority")
+def _(rng):
+    """Scores for every pair of classes, and points where no vote is tied."""
+    p = problem(rng)
+    pairs = multiclass.pairs(p.K)
+    W = rng.standard_normal((p.D + 1, len(pairs)))
+
+    def votes(x):
+        return multiclass.votes(discriminant.scores(W, [x]), p.K)[0]
+
+    def winner(x):
+        return multiclass.classify_votes(discriminant.scores(W, [x]), p.K)[0]
+
+    def score(k, j):
+        if k == j:
+            return lambda x: 0.0
+        place, sign = pairs.index((min(k, j), max(k, j))), np.sign(j - k)
+        return lambda x: sign * discriminant.scores(W, [x])[0, place]
+
+    cloud = rng.standard_normal((40, p.D))
+    clear = [x for x in cloud if np.sum(votes(x) == votes(x).max()) == 1]
+    return many_classes(p) | {
+        r"\mathbf x": Each(clear[:6]),
+        "f_": score,
+        "v_": From(0, [lambda x, k=k: votes(x)[k] for k in range(p.K)]),
+        r"\hat t": winner,
+    }

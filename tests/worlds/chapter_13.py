@@ -1,0 +1,340 @@
+"""Chapter 13: logistic regression."""
+
+from types import SimpleNamespace
+
+import numpy as np
+from scipy import special, stats
+
+from kernelbook import bayes, counting, evaluation, features, logistic
+from kernelbook import softmax as softmax_regression
+
+from . import Each, Event, From, Law, Of, world
+
+
+def sigma(z):
+    """The logistic function, by the hyperbolic tangent."""
+    return (1 + np.tanh(z / 2)) / 2
+
+
+def problem(rng, N=7, D=2):
+    """Labels that no hyperplane separates, weights that solve nothing."""
+    X = rng.standard_normal((N, D))
+    t = np.where(np.arange(N) % 2, -1, 1)
+    X[:6] = np.repeat(X[:3], 2, axis=0)  # three inputs have either label
+    b, *w = rng.standard_normal(D + 1)
+    return SimpleNamespace(N=N, D=D, X=X, t=t, w=np.array(w), b=b)
+
+
+def bound(q, b, w):
+    """Bias and weights, and the probabilities they give."""
+    weights, X = np.concatenate([[b], w]), features.with_bias(q.X)
+    p = logistic.probability(weights, q.X)
+    return {
+        "N": q.N,
+        "n": range(1, q.N + 1),
+        r"\mathbf x_": q.X,
+        "t_": q.t,
+        "u_": (q.t > 0).astype(float),
+        r"\mathbf u": (q.t > 0).astype(float),
+        r"\mathbf w": w,
+        "b": b,
+        r"\sigma": sigma,
+        "p_": p,
+        r"\mathbf p": p,
+        r"\tilde{\mathbf X}": X,
+        r"\tilde{\mathbf x}_": X,
+        r"\tilde{\mathbf w}": weights,
+        r"\mathcal L": lambda w, b: log_likelihood(q, w, b),
+    }
+
+
+def log_likelihood(q, w, b):
+    """By the library."""
+    return logistic.log_likelihood(np.concatenate([[b], w]), q.X, q.t)
+
+
+# The model ------------------------------------------------------------------
+
+
+@world("eq-logistic-model", "eq-log-odds")
+def _(rng):
+    q = problem(rng)
+
+    def p(event, *, given):
+        (x,) = given
+        one = logistic.probability([q.b, *q.w], [x])[0]
+        return one if event == Event("t", 1) else 1 - one
+
+    return bound(q, q.b, q.w) | {
+        r"\mathbf x": rng.standard_normal(q.D),
+        "P": Law(p),
+    }
+
+
+@world("eq-sigmoid", "eq-sigmoid-symmetry", "eq-sigmoid-slope")
+def _(rng):
+    return {"z": rng.standard_normal(), r"\sigma": logistic.sigmoid}
+
+
+@world("eq-softmax", "eq-softmax-shift")
+def _(rng):
+    W, b = rng.standard_normal((4, 2)), rng.standard_normal(4)
+
+    def p(event, *, given):
+        (x,) = given
+        return softmax_regression.softmax([W @ x + b])[0, event.value]
+
+    return {
+        "K": 4,
+        "k": range(4),
+        r"\mathbf w_": From(0, W),
+        "b_": From(0, b),
+        r"\mathbf x": rng.standard_normal(2),
+        r"\mathbf v": rng.standard_normal(2),
+        "c": rng.standard_normal(),
+        "P": Law(p),
+    }
+
+
+@world("eq-softmax-two")
+def _(rng):
+    return {"f_": From(0, rng.standard_normal(2)), r"\sigma": sigma}
+
+
+# The likelihood -------------------------------------------------------------
+
+
+@world(
+    "eq-logistic-likelihood",
+    "eq-logistic-likelihood-signs",
+    "eq-logistic-newton",
+    "eq-logistic-irls",
+)
+def _(rng):
+    """S from the density of the logistic law, z example by example."""
+    q = problem(rng)
+    here = bound(q, q.b, q.w)
+    y = q.X @ q.w + q.b
+    S = stats.logistic.pdf(y)
+    z = [y_n + (u - sigma(y_n)) / s
+         for y_n, u, s in zip(y, here["u_"], S, strict=True)]  # fmt: skip
+    step = logistic.irls_step(here[r"\tilde{\mathbf w}"], q.X, q.t)
+    return here | {
+        r"\mathbf S": np.diag(S),
+        r"\mathbf d": step,
+        r"\mathbf z": np.array(z),
+    }
+
+
+@world("eq-logistic-misprint")
+def _(rng):
+    q = problem(rng)
+    here = bound(q, q.b, q.w)
+    P = stats.bernoulli(here["p_"]).pmf(here["u_"])
+    return here | {"q_": P}
+
+
+@world("eq-logistic-gradient", "eq-logistic-gradient-bias")
+def _(rng):
+    q = problem(rng)
+    return bound(q, q.b, q.w) | {
+        r"\mathcal L": Of(
+            r"\mathbf w", "b", lambda w, b: log_likelihood(q, w, b)
+        )
+    }
+
+
+@world("eq-logistic-balance")
+def _(rng):
+    q = problem(rng)
+    b, *w = logistic.fit(q.X, q.t, tolerance=1e-20).w
+    return bound(q, b, np.array(w))
+
+
+@world("eq-logistic-hessian")
+def _(rng):
+    """The Hessian by differences of the likelihood's gradient."""
+    q = problem(rng)
+    here = bound(q, q.b, q.w)
+    h, at = 1e-3, here[r"\tilde{\mathbf w}"]
+
+    def slope(w):
+        return logistic.likelihood_gradient(w, q.X, q.t)
+
+    hessian = [
+        (8 * (slope(at + e) - slope(at - e))
+         - (slope(at + 2 * e) - slope(at - 2 * e))) / (12 * h)
+        for e in h * np.eye(q.D + 1)
+    ]  # fmt: skip
+    S = stats.logistic.pdf(q.X @ q.w + q.b)
+    return here | {
+        r"\nabla \nabla \mathcal L": np.array(hessian),
+        r"\mathbf S": np.diag(S),
+    }
+
+
+def walk(q, path, steps):
+    """The path of an ascent, and the probabilities at each of its points."""
+    return bound(q, q.b, q.w) | {
+        "m": range(steps),
+        r"\tilde{\mathbf w}_": From(0, path),
+        "p_": Of("m", lambda m: logistic.probability(path[m], q.X)),
+    }
+
+
+@world("eq-logistic-ascent")
+def _(rng):
+    q, eta = problem(rng), rng.uniform(0.1, 0.6)
+    path = logistic.gradient_ascent(q.X, q.t, eta, steps=3)
+    return walk(q, path, 3) | {r"\eta": eta}
+
+
+@world("eq-logistic-stochastic")
+def _(rng):
+    """The example of a step is the one whose input points along it."""
+    q, eta = problem(rng), rng.uniform(0.1, 0.6)
+    q.X = rng.standard_normal(q.X.shape)
+    path = logistic.stochastic_ascent(q.X, q.t, eta, epochs=2, rng=5)
+    inputs = features.with_bias(q.X)
+    inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
+    order = np.abs(np.diff(path, axis=0) @ inputs.T).argmax(axis=1) + 1
+    return walk(q, path, len(order)) | {
+        "n": Of("m", lambda m: int(order[m])),
+        r"\eta": eta,
+        r"\eta_": lambda m: q.N * eta / (q.N + m),
+    }
+
+
+@world("eq-softmax-likelihood", "eq-softmax-gradient")
+def _(rng):
+    N, D, K = 6, 2, 4
+    X, W = rng.standard_normal((N, D)), rng.standard_normal((D + 1, K))
+    t = rng.permutation(np.arange(N) % K)
+    X_1 = features.with_bias(X)
+    T, P = np.eye(K)[t], special.softmax(X_1 @ W, axis=1)
+
+    def value(W):
+        return softmax_regression.log_likelihood(W, X, t)
+
+    here = {
+        "N": N,
+        "K": K,
+        "n": range(1, N + 1),
+        "k": range(K),
+        "T_": lambda n, k: T[n - 1, k],
+        "P_": lambda n, k: P[n - 1, k],
+        r"\mathbf T": T,
+        r"\mathbf P": P,
+        r"\tilde{\mathbf X}": X_1,
+        r"\tilde{\mathbf x}_": X_1,
+        r"\tilde{\mathbf W}": W,
+        r"\tilde{\mathbf w}_": From(0, W.T),
+        r"\mathcal L": Of(r"\tilde{\mathbf W}", value),
+    }
+    return here | {r"\mathcal L(\tilde{\mathbf W})": value(W)}
+
+
+@world("eq-logistic-separable")
+def _(rng):
+    """Tight if all margins are equal, and large."""
+    q = problem(rng)
+    w = rng.standard_normal(q.D + 1)
+    direction = w[1:] / (w[1:] @ w[1:])
+
+    def separated(margins, c):
+        y = q.X @ w[1:] + w[0]
+        q.X = q.X + np.outer(q.t * margins - y, direction)
+        X = q.X
+        return {
+            "N": q.N,
+            "c": c,
+            r"\gamma": margins.min(),
+            r"\tilde{\mathbf w}": w,
+            r"\mathcal L": lambda w: logistic.log_likelihood(w, X, q.t),
+        }
+
+    return [
+        separated(rng.uniform(0.5, 2.0, q.N), 1.7),
+        separated(np.full(q.N, 1.3), 20.0) | {"@tight": True},
+    ]
+
+
+# The probabilities ----------------------------------------------------------
+
+
+@world("eq-calibrated")
+def _(rng):
+    """Two Gaussian clouds.  The score wᵀx + b is Gaussian in either class,
+    and Bayes' rule for the score alone gives the posterior back."""
+    A = rng.standard_normal((2, 2))
+    share = rng.uniform(0.2, 0.8)
+    model = bayes.LDA(
+        np.array([1 - share, share]),
+        rng.standard_normal((2, 2)),
+        A @ A.T + np.eye(2),
+    )
+    W, b = bayes.linear_form(model)
+    w, b = W[1] - W[0], b[1] - b[0]
+
+    def p(event, *, given):
+        (said,) = given
+        assert (event, said.name) == (Event("t", 1), r"p(\mathbf x)")
+        score = stats.norm(model.mu @ w + b, np.sqrt(w @ model.Sigma @ w))
+        joint = model.pi * score.pdf(special.logit(said.value))
+        return joint[1] / joint.sum()
+
+    return {"P": Law(p), "s": Each(rng.uniform(0.05, 0.95, 5))}
+
+
+@world("eq-calibration-error")
+def _(rng):
+    """Three bins, of which the middle one is empty."""
+    N = 11
+    p = np.concatenate([rng.uniform(0, 0.3, 4), rng.uniform(0.7, 1, N - 4)])
+    u = rng.integers(0, 2, N)
+    bins = [np.arange(N) < 4, np.arange(N) >= 4]
+    return {
+        r"\mathrm{ECE}": evaluation.calibration_error(p, u, bins=3),
+        "N": N,
+        "j": range(1, 3),
+        "N_": np.array([4, N - 4]),
+        r"\bar u_": np.array([u[j].mean() for j in bins]),
+        r"\bar p_": np.array([p[j].mean() for j in bins]),
+    }
+
+
+@world("eq-log-loss-split")
+def _(rng):
+    s, p = rng.uniform(0.1, 0.9, 2)
+    return {"s": s, "p": p}
+
+
+# What they cost -------------------------------------------------------------
+
+
+def least_squares(tally, X, t):
+    A = tally.numbers(X)
+    counting.cholesky_solve(A.T @ A, A.T @ tally.numbers(t))
+
+
+def newton_step(tally, X, t):
+    """From the weights 0.1 on, as in the chapter."""
+    A = tally.numbers(X)
+    y = A @ tally.numbers(np.full(X.shape[1], 0.1))
+    p = np.array([sigma(float(v)) for v in y])
+    S = tally.numbers(p) * tally.numbers(1 - p)
+    missing = tally.numbers((t > 0) - p)
+    counting.cholesky_solve(A.T @ (S[:, None] * A), A.T @ missing)
+
+
+@world("eq-cost-least-squares", "eq-cost-newton")
+def _(rng):
+    N, M = (int(v) for v in rng.integers((7, 3), (12, 6)))
+    X = features.with_bias(rng.standard_normal((N, M - 1)))
+    t = rng.choice([-1.0, 1.0], N)
+    counts = {}
+    for i, run in enumerate((least_squares, newton_step), start=1):
+        tally = counting.Tally()
+        run(tally, X, t)
+        counts[f"c_{i}"] = tally.multiplications
+    return {"N": N, "M": M, **counts}
