@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from reading import CHAPTERS, LABELLED_MATH, ROOT, chapters
 from typeset import Each as Each
 from typeset import Equation
 from typeset import Event as Event
@@ -20,44 +19,25 @@ from typeset import Normal as Normal
 from typeset import Of as Of
 from typeset import Sample as Sample
 
+from press.ledger import not_executed as not_executed
+from press.reader import chapters
+
 HERE = Path(__file__).parent
 SEEDS = (1, 2, 3)
 WORLDS = {}  # of all files that were imported, by label
 
 
-def displayed(path):
-    """Path, line, label and LaTeX of every labelled equation of a page."""
-    page = path.read_text("utf-8")
-    for match in LABELLED_MATH.finditer(page):
-        latex = match["latex"].strip()
-        start = page.index(latex, match.start("latex"))
-        yield path, page.count("\n", 0, start) + 1, match["label"], latex
-
-
-def equations_of(path):
+def equations_of(page):
     return [
-        Equation(latex, label, page.relative_to(ROOT).as_posix(), line)
-        for page, line, label, latex in displayed(path)
+        Equation(math.latex, math.label, f"{page.name}.md", math.at)
+        for math in page.equations
     ]
 
 
 @cache
 def equations():
     """Every labelled equation of the book, in order."""
-    return [e for chapter in chapters() for e in equations_of(chapter.path)]
-
-
-def records(paths):
-    """What files in YAML say, taken together."""
-    found = {}
-    for path in paths:
-        found |= yaml.safe_load(path.read_text("utf-8")) or {}
-    return found
-
-
-def not_executed():
-    """Why some equations are not executed, by label."""
-    return records([CHAPTERS / "not_executed.yml"])
+    return [e for chapter in chapters() for e in equations_of(chapter)]
 
 
 def explained():
@@ -66,7 +46,10 @@ def explained():
     ``equivalent`` if it says the same thing in other words, ``weak`` if it
     is another formula and this check cannot tell.
     """
-    return records(files(HERE / "survivors", ".yml"))
+    found = {}
+    for path in files(HERE / "survivors", ".yml"):
+        found |= yaml.safe_load(path.read_text("utf-8")) or {}
+    return found
 
 
 def world(*labels, tolerance=None):
@@ -93,7 +76,7 @@ def world(*labels, tolerance=None):
 
 def files(folder, suffix):
     """Those that belong to the chapters of the book: chapter_NN, by number."""
-    names = [f"chapter_{c.path.name[:2]}{suffix}" for c in chapters()]
+    names = [f"chapter_{c.number}{suffix}" for c in chapters()]
     return [folder / name for name in names if (folder / name).exists()]
 
 
