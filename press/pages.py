@@ -192,6 +192,10 @@ REPAIRS = [
     # Proofs, exercises and solutions all have the same id inside.
     (r' id="(?:(?:proof|exercise|solution)-content|proof)"', ""),
     (r'<div id="ethical-ad-placement".*?</div>', ""),
+    # Jupyter Book always loads sphinx-thebe, which names a remote script.
+    (r"<script[^>]*>[^<]*THEBE[^<]*</script>", ""),
+    (r'<script[^>]* src="[^"]*thebe[^"]*"></script>', ""),
+    (r'<link[^>]* href="[^"]*thebe[^"]*"[^>]*>', ""),
     (r'<script defer src="[^"]*fontawesome\.js[^"]*"></script>', ""),
     (
         r'(<script src="[^"]*documentation_options\.js[^"]*"></script>)'
@@ -309,14 +313,6 @@ def size_images(html, folder):
 # The whole book -------------------------------------------------------------
 
 
-def without_thebe(app, pagename, templatename, context, doctree):
-    """Jupyter Book always loads sphinx-thebe, which names a remote script."""
-    for kind in ("script_files", "css_files"):
-        context[kind] = [
-            file for file in context[kind] if "thebe" not in repr(file).lower()
-        ]
-
-
 def own_modules_only(app, env):
     """No page with the source of a module that is not the book's."""
     modules = getattr(env, "_viewcode_modules", {})
@@ -395,7 +391,6 @@ def finish(app, exception):
 
 def setup(app):
     use_bundled_node()
-    app.connect("html-page-context", without_thebe, priority=950)
     app.connect("env-updated", own_modules_only)
     app.connect("build-finished", finish, priority=700)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

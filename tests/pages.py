@@ -1,24 +1,42 @@
-"""The built pages as data: what there is, and what a browser makes of it."""
+"""The built pages as data: what there is, and what stands in it.
 
-import gzip
+Which chapters there are, ``_toc.yml`` says, and tests ask for them here.
+"""
+
 import re
 from functools import cache
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pytest
 from lxml import html as parser
 
-from press.reader import ROOT
+from press.reader import ROOT, chapters, toc
 
 HTML = ROOT / "_build" / "html"
 AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
 PAGES = sorted(
-    str(path.relative_to(HTML))
+    path.relative_to(HTML).as_posix()
     for path in HTML.rglob("*.html")
     if "_static" not in path.parts and path != HTML / "index.html"
 )
-CHAPTERS = [page for page in PAGES if re.match(r"chapters/\d\d_", page)]
-MODEL = "chapters/02_dual_representation.html"
+FRONT, *_ = BOOK = [f"{name}.html" for name in toc()]
+CHAPTERS = {f"chapters/{c.path.stem}.html": c for c in chapters()}
+MODEL, *_, LAST = CHAPTERS
+built = pytest.mark.browser  # needs the built book
+
+
+def law(pages):
+    """A test of pages, of a function that says what is wrong with one."""
+
+    def test_of(find):
+        @built
+        def test():
+            wrong = [f"{page}: {w}" for page in pages for w in find(page)]
+            assert not wrong, "\n".join(wrong)
+
+        return test
+
+    return test_of
 
 
 @cache
@@ -33,14 +51,10 @@ def describe(element):
     return re.sub(r"\s+", " ", text)[:160]
 
 
-def compressed(path):
-    """Bytes of a file, compressed as a server would."""
-    return len(gzip.compress(Path(path).read_bytes(), 6))
-
-
 def local(page, address):
     """File and fragment an address on a page leads to."""
     parts = urlsplit(address)
-    folder = (HTML / page).parent
-    target = (folder / unquote(parts.path)).resolve() if parts.path else None
-    return target or (HTML / page).resolve(), unquote(parts.fragment)
+    target = HTML / page
+    if parts.path:
+        target = target.parent / unquote(parts.path)
+    return target.resolve(), unquote(parts.fragment)

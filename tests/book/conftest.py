@@ -1,31 +1,26 @@
 """The book, served on this machine, and one Chromium to read it."""
 
-import functools
 import http.server
 import os
 import shutil
-import threading
+from functools import cache, partial
+from threading import Thread
 
 import pytest
 from pages import HTML, PAGES
 from playwright.sync_api import sync_playwright
 
+from press.reader import ROOT
+
+JUDGES = ROOT / "tests" / "judges.js"
 FLAGS = [
-    "--no-sandbox",
     "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
     # Other hosts do not exist; a page that asks for one is noted below.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Serves a folder; what is not there gets the book's page for that."""
-
     def handle_error(self, *args):
         """A browser that leaves before all has arrived is no error."""
 
@@ -36,41 +31,18 @@ class Handler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args):
         pass
 
-    def send_error(self, code, *args):
-        page = HTML / "404.html"
-        if code != 404 or not page.exists():
-            return super().send_error(code, *args)
-        body = page.read_bytes()
-        self.send_response(404)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
 
 @pytest.fixture(scope="session")
-def serve():
-    """Serve a folder; gives the address."""
-    servers = []
-
-    def start(folder):
-        handler = functools.partial(Handler, directory=str(folder))
-        server = Server(("127.0.0.1", 0), handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        servers.append(server)
-        return f"http://127.0.0.1:{server.server_port}"
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
-
-
-@pytest.fixture(scope="session")
-def site(serve):
+def site():
+    """The address of the book; what is not there gets its page for that."""
     assert PAGES, "no pages: run `make book` first"
-    return serve(HTML)
+    lost = (HTML / "404.html").read_text("utf-8")
+    Handler.error_message_format = lost.replace("%", "%%")
+    handler = partial(Handler, directory=str(HTML))
+    with Server(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")
@@ -94,20 +66,32 @@ def browser():
         chromium.close()
 
 
-def watch(page, site):
-    """Note what a page asks for, of whom, and what goes wrong."""
-    page.foreign, page.problems, page.asked = [], [], []
+def open_page(context, home, path, instead=()):
+    """A page that notes what goes wrong, such as a call to another host.
 
-    def note(request):
-        page.asked.append(request.url)
-        if not request.url.startswith((site, "data:", "blob:")):
-            page.foreign.append(request.url)
+    ``instead`` has answers of our own to some of what it asks for.
+    """
+    page = context.new_page()
+    page.problems = []
 
-    page.on("request", note)
-    page.on("pageerror", lambda error: page.problems.append(str(error)))
-    page.on(
-        "response", lambda r: r.status >= 400 and page.problems.append(r.url)
-    )
+    def note(event, words, is_wrong):
+        def heard(about):
+            if is_wrong(about):
+                page.problems.append(f"{words}: {about}")
+
+        page.on(event, heard)
+
+    ours = (home, "data:", "blob:")
+    note("request", "asks another host", lambda r: not r.url.startswith(ours))
+    note("requestfailed", "gets no answer", lambda r: r.method != "HEAD")
+    note("response", "gets a bad answer", lambda r: r.status >= 400)
+    note("pageerror", "stumbles", bool)
+    for address, answer in dict(instead).items():
+        page.route(address, answer)
+    page.add_init_script(path=JUDGES)
+    page.meter = context.new_cdp_session(page)
+    page.meter.send("Performance.enable", {"timeDomain": "threadTicks"})
+    page.goto(f"{home}/{path}", wait_until="load")
     return page
 
 
@@ -116,36 +100,18 @@ def visit(browser, site):
     """Open a page as a reader who comes for the first time."""
     contexts = []
 
-    def open_page(path, at=site, before=None, **options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = watch(context.new_page(), at)
-        if before:
-            page.add_init_script(before)
-            page.meter = context.new_cdp_session(page)
-            page.meter.send(
-                "Performance.enable", {"timeDomain": "threadTicks"}
-            )
-        page.goto(f"{at}/{path}", wait_until="load")
-        return page
+    def arrive(path, home=site, instead=(), **options):
+        contexts.append(browser.new_context(**options))
+        return open_page(contexts[-1], home, path, instead)
 
-    yield open_page
+    yield arrive
     for context in contexts:
         context.close()
 
 
 @pytest.fixture(scope="session")
 def reader(browser, site):
-    """Pages left open on a desk, each fetched once."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    pages = {}
-
-    def open_page(path):
-        if path not in pages:
-            pages[path] = watch(context.new_page(), site)
-            pages[path].goto(f"{site}/{path}", wait_until="load")
-        pages[path].bring_to_front()
-        return pages[path]
-
-    yield open_page
+    """Pages left open, each fetched once."""
+    context = browser.new_context()
+    yield cache(partial(open_page, context, site))
     context.close()

@@ -57,7 +57,7 @@ def fork(tmp_path_factory):
     last = f"      - file: {chapters()[-1].name}\n"
     toc = toc.replace(last, f"{last}      - file: chapters/{OWN}\n")
     (root / "_toc.yml").write_text(toc, "utf-8")
-    text = (ROOT / "tests" / "data" / "own_chapter.md").read_text("utf-8")
+    text = (ROOT / "tests" / "data" / "own_chapter.myst").read_text("utf-8")
     exercises = "".join(map(EXERCISE.format, range(1, 5)))
     text = text.replace("EXERCISES", exercises)
     (root / "chapters" / f"{OWN}.md").write_text(text, "utf-8")

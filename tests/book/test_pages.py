@@ -1,151 +1,134 @@
-"""The built pages, in Chromium, with every other host out of reach."""
+"""What a reader does with the pages, in Chromium: look, search, get lost."""
 
 import re
 
 import pytest
-from listings import without_sections
-from pages import CHAPTERS, MODEL, describe, tree
-from reading import ROOT
+from pages import AXE, BOOK, CHAPTERS, FRONT, LAST, MODEL, tree
+
+from kernelbook import figures
 
 pytestmark = pytest.mark.browser
-
-
-def test_the_root_leads_to_the_front_page(visit):
-    page = visit("index.html")
-    page.wait_for_url("**/chapters/index.html")
-    assert page.locator("h1").first.text_content().startswith("Kernelbook")
-
-
-def test_mathematics_is_there_with_scripts_off(visit):
-    page = visit(MODEL, java_script_enabled=False)
-    assert page.locator(".katex-html").count() > 100
-    assert page.locator(".katex-error").count() == 0
-    assert page.locator("annotation").first.text_content()  # its LaTeX
-    assert page.locator("html").get_attribute("data-theme") == "light"
+GLOSSARY, INDEX = "chapters/glossary.html", "chapters/equation_index.html"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_first_paint_has_the_readers_colours(browser, site, scheme):
-    """Before any script of the theme has come, and with scripts off."""
-    context = browser.new_context(color_scheme=scheme)
-    page = context.new_page()
-    page.route("**/*.js*", lambda route: route.abort())
-    page.goto(f"{site}/{MODEL}", wait_until="load")
+def test_the_first_paint_has_the_readers_colours(visit, scheme):
+    """Before any script of the theme has come."""
+    no_scripts = {"**/*.js*": lambda route: route.abort()}
+    page = visit(MODEL, instead=no_scripts, color_scheme=scheme)
     assert page.evaluate("document.documentElement.dataset.theme") == scheme
     word = page.locator(".highlight .k, .highlight .kn").first
     plain = page.locator(".highlight pre").first
     colour = "e => getComputedStyle(e).color"
     assert word.evaluate(colour) != plain.evaluate(colour)
-    context.close()
 
 
-def test_paper_is_white_also_for_those_who_read_in_the_dark(visit):
-    page = visit(MODEL, color_scheme="dark")
-    page.emulate_media(media="print", color_scheme="dark")
-    theme = "document.documentElement.dataset.theme"
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.evaluate(theme) == "light"
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.evaluate(theme) == "dark"
-
-
-def test_mathematics_uses_the_local_fonts(visit):
-    page = visit(MODEL)
-    page.evaluate("document.fonts.ready")
-    fonts = page.evaluate(
-        "[...document.fonts].filter(f => f.status == 'loaded')"
-        ".map(f => f.family)"
-    )
-    assert "KaTeX_Main" in fonts
-
-
-def test_equations_and_references_print_the_sources_numbers():
-    page = tree(MODEL)
-    for number in ["6.2", "6.3", "6.4", "6.5", "6.6", "6.7", "6.8", "6.9"]:
-        label = f"equation-eq-{number.replace('.', '-')}"
-        (printed,) = page.xpath(f"//*[@id='{label}']//*[@class='eqno']")
-        assert printed.text_content().startswith(f"({number})")
-    cited = page.xpath("//p//a[@href='#equation-eq-6-4']")
-    assert {link.text_content() for link in cited} == {"(6.4)"}
-
-
-def test_library_source_is_shown_from_the_file():
-    source = (ROOT / "kernelbook" / "ridge.py").read_text("utf-8")
-    function = re.search(r"def fit_dual.*?solve\(t\)", source, re.S)
-    shown = [listing.text_content() for listing in tree(MODEL).xpath("//pre")]
-    assert any(without_sections(function[0]) in text for text in shown)
-
-
-@pytest.mark.parametrize("path", CHAPTERS)
-def test_every_formula_is_set_and_all_code_is_coloured(path):
-    """A dollar sign in prose is mathematics that Markdown did not see."""
-    page = tree(path)
-    assert not page.find_class("katex-error"), path
-    prose = page.xpath("//article//*[self::p or self::li]")
-    unread = [
-        describe(text)
-        for text in prose
-        if "$" in "".join(text.xpath(".//text()[not(ancestor::annotation)]"))
-    ]
-    assert not unread, f"{path}: {unread}"
-    for listing in page.xpath("//div[contains(@class, 'cell_input')]//pre"):
-        assert listing.xpath(".//span[@class]"), f"{path}: {describe(listing)}"
+NAMED = [code for code in vars(figures).values() if str(code).startswith("#")]
+LINES = {*NAMED, *figures.STYLE["axes.prop_cycle"].by_key()["color"]}
+LETTERS = ["#000000", figures.GREY]  # Matplotlib's own, and now and then ours
+# Of a colour as the page shows it in a drawing, with the page behind it.
+CONTRAST = """(drawing, code) => {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+  canvas.filter = getComputedStyle(drawing).filter;
+  canvas.fillStyle = code;
+  canvas.fillRect(0, 0, 1, 1);
+  const ground = new axe.commons.color.Color();
+  ground.parseString(getComputedStyle(document.body).backgroundColor);
+  const [red, green, blue] = canvas.getImageData(0, 0, 1, 1).data;
+  const shown = new axe.commons.color.Color(red, green, blue);
+  return axe.commons.color.getContrast(shown, ground);
+}"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_figures_stand_on_the_page_in_light_and_dark(visit, scheme):
+def test_lines_stand_out_three_to_one_and_letters_more(visit, scheme):
     page = visit(MODEL, color_scheme=scheme)
-    images = page.locator("figure img")
-    assert images.count() >= 6
-    for image in images.all():
-        image.scroll_into_view_if_needed()
-        assert image.evaluate("i => i.complete && i.naturalWidth > 0")
-        filtered = image.evaluate("i => getComputedStyle(i).filter")
-        is_map = "colour-map" in (image.get_attribute("class") or "")
-        assert (filtered != "none") == (scheme == "dark" and not is_map)
+    page.evaluate(AXE.read_text("utf-8"))
+    drawing = page.locator("figure").locator("img, svg").first
+    for least, codes in [(3, LINES), (4.5, LETTERS)]:
+        for code in codes:
+            assert drawing.evaluate(CONTRAST, code) >= least, code
 
 
-def test_a_wide_equation_scrolls_in_its_own_box_from_its_start(visit):
-    page = visit(MODEL, viewport={"width": 375, "height": 800})
-    box = page.locator("#equation-eq-6-5 .katex-html")
-    inner = box.locator("> .base").first
-    assert box.evaluate("e => e.scrollWidth > e.clientWidth")
-    left = inner.bounding_box()["x"] - box.bounding_box()["x"]
-    assert left >= -1
+def searches():
+    """What one may type, and the address it should find."""
+    for page in (MODEL, LAST):
+        yield re.search(r"^# (.*)$", CHAPTERS[page].text, re.M)[1], page
+    homes = {
+        f"equation-{label}": page
+        for page, chapter in CHAPTERS.items()
+        for label in [e.label for e in chapter.equations]
+    }
+    homes["term-kernel-trick"] = GLOSSARY
+    for anchor, queries in {
+        "equation-eq-6-8": ["6.8", "(6.8)", "PRML 6.8", "equation 6.8"],
+        "equation-eq-gp-27": ["notes (27)", "6.66"],
+        "equation-eq-weak-duality": ["weak duality"],
+        "equation-eq-svm-dual": ["svm dual"],
+        "term-kernel-trick": ["kernel trick", "核技巧"],
+    }.items():
+        if homes.get(anchor) in BOOK:
+            yield from ((q, f"{homes[anchor]}#{anchor}") for q in queries)
 
 
-INDEX = "chapters/equation_index.html"
+@pytest.mark.parametrize(("query", "address"), list(searches()))
+def test_search_finds(reader, query, address):
+    page = reader(f"search.html?q={query}")
+    found = page.locator(f"ul.search li a[href*='{address}']")
+    found.first.wait_for(timeout=30_000)
+    assert page.problems == []
 
 
-def test_the_index_finds_a_number_of_a_source(visit):
+@pytest.mark.parametrize("folder", ["", "chapters/"])
+def test_a_wrong_address_leads_on_and_offers_its_words(visit, site, folder):
+    page = visit(f"{folder}8_weak_duality.html")
+    assert page.locator("h1").text_content() == "This page is not here"
+    page.locator(f"a[href='/{LAST}']").click()
+    page.wait_for_url(f"{site}/{LAST}")
+    page.go_back()
+    page.wait_for_selector("form[action='/search.html']")
+    assert page.locator("#q").input_value() == "weak duality"
+    page.locator("button").press("Enter")
+    page.wait_for_url(f"{site}/search.html?q=weak+duality")
+
+
+def numbers_shown(page):
+    """The numbers in the sources of each row that the index shows."""
+    return page.locator("table.equation-index tbody tr").evaluate_all(
+        "rows => rows.map((row) => [...row.querySelectorAll('.src')]"
+        "  .map((number) => number.textContent))"
+    )
+
+
+def test_the_index_is_whole_without_scripts_and_finds_a_number_with(visit):
     page = visit(INDEX)
-    rows = page.locator("table.equation-index tbody tr")
-    every = rows.count()
-    page.locator("form.equation-index input").fill("notes (27)")
-    assert rows.count() == 1
-    link = rows.locator("a[href$='08_gp_regression.html#equation-eq-gp-27']")
-    assert link.text_content() == "(27)"
-    page.locator("form.equation-index input").fill("")
-    page.locator("form.equation-index select").select_option("PRML")
-    numbers = rows.locator(".src").all_text_contents()
-    exact = [n[6:-1] for n in numbers if re.fullmatch(r"PRML \(6\.\d\)", n)]
-    assert exact == sorted(exact) and exact[0] == "6.1"
-    assert rows.count() < every
-    page.locator("form.equation-index select").focus()
-    page.keyboard.press("Tab")  # on to the field, by keyboard
-    assert page.evaluate("document.activeElement.type") == "search"
+    every = numbers_shown(page)
+    assert len(every) == len(tree(INDEX).xpath("//tbody/tr")) > 0
+    assert not tree(INDEX).xpath("//form[@class='equation-index']")
+    flat = [n for numbers in every for n in numbers if n.endswith(")")]
+    once = next(number for number in flat if flat.count(number) == 1)
+    page.locator("form.equation-index input").fill(once)
+    (found,) = numbers_shown(page)
+    assert once in found
 
 
-def test_the_index_is_complete_with_scripts_off(visit):
-    with_scripts = visit(INDEX).locator("table.equation-index tbody tr")
-    plain = visit(INDEX, java_script_enabled=False)
-    rows = plain.locator("table.equation-index tbody tr")
-    assert rows.count() == with_scripts.count() > 300
-    assert plain.locator("form.equation-index").count() == 0
+def test_the_index_shows_the_equations_of_a_source_in_its_own_order(visit):
+    every = numbers_shown(visit(INDEX))
+    page = visit(FRONT)
+    page.locator("a[href^='equation_index.html#source-']").first.click()
+    select = page.locator("form.equation-index select")
+    assert page.url.endswith(f"#source-{select.input_value().lower()}")
+    for source in select.locator("option").all_text_contents()[1:]:
+        if source != select.input_value():
+            select.select_option(source)
 
+        def places(numbers, source=source):
+            """notes (27) -> [27], PRML (6.8) -> [6, 8]."""
+            own = [n for n in numbers if n.startswith(source)]
+            return [list(map(int, re.findall(r"\d+", n))) for n in own]
 
-def test_an_erratum_is_one_click_away(visit):
-    page = visit(MODEL)
-    page.locator("a[href='errata.html#erratum-ea01']").first.click()
-    page.wait_for_url("**/errata.html#erratum-ea01")
-    assert "EA01" in page.locator("#erratum-ea01").text_content()
+        shown = numbers_shown(page)
+        assert sorted(shown) == sorted(filter(places, every))
+        # The handout's rules have numbers of their own.
+        order = [min(places(n)) for n in shown if "rule" not in " ".join(n)]
+        assert order == sorted(order), source

@@ -1,0 +1,177 @@
+"""Every built page as it is sent: what it weighs, says and leads to."""
+
+import gzip
+import inspect
+import re
+from collections import Counter, defaultdict
+from functools import cache
+from importlib import import_module
+from operator import attrgetter
+
+import pytest
+import yaml
+from pages import (
+    BOOK,
+    CHAPTERS,
+    FRONT,
+    HTML,
+    PAGES,
+    describe,
+    law,
+    local,
+    tree,
+)
+
+from press.reader import ROOT
+
+pytestmark = pytest.mark.browser  # needs the built book, though no browser
+CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
+REPOSITORY = CONFIG["repository"]["url"]
+LAUNCH = ("https://mybinder.org/v2/gh/", "https://colab.research.google.com/")
+HTML_LIMIT, FIGURE_LIMIT = 250_000, 600_000
+PICTURE = "//*[@id='main-content']//img"
+WRONG = {
+    "an image that hides its size": "//img[not(@width and @height)]",
+    "an image that hides what one sees": (
+        rf"{PICTURE}[not(re:test(@alt, '(\S+\s+){{3}}\S'))"
+        r" or re:test(@alt, '\.(svg|png|jpe?g|gif)\b')]"
+    ),
+    "a second title": "//h1[preceding::h1]",
+    "a formula that is not set": "//*[@class='katex-error']",
+    "a formula without its LaTeX, or read aloud twice": (
+        "//*[@class='katex'][not(.//annotation/text()"
+        " and *[@class='katex-html']/@aria-hidden='true')]"
+    ),
+    "a dollar sign in prose: mathematics that Markdown did not see": (
+        "//article//*[self::p or self::li]"
+        "//text()[contains(., '$') and not(ancestor::annotation)]/.."
+    ),
+    "code without colours": (
+        "//div[contains(@class, 'cell_input')]//pre[not(.//span[@class])]"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_no_page_has(what):
+    regular = {"re": "http://exslt.org/regular-expressions"}
+    wrong = [
+        f"{page}: {describe(element)}"
+        for page in PAGES
+        for element in tree(page).xpath(WRONG[what], namespaces=regular)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_two_images_have_the_same_words():
+    files = defaultdict(set)
+    for page in PAGES:
+        for image in tree(page).xpath(PICTURE):
+            alt = " ".join(image.get("alt").split())
+            files[alt].add(local(page, image.get("src"))[0].name)
+    twice = {alt: names for alt, names in files.items() if len(names) > 1}
+    assert not twice
+
+
+@law(PAGES)
+def test_ids_are_unique(page):
+    ids = Counter(tree(page).xpath("//@id"))
+    yield from (name for name, times in ids.items() if times > 1)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_keeps_its_weight(page, record_property):
+    """Without the files that all pages share and a browser keeps.
+
+    HTML is weighed as a server sends it, compressed.
+    """
+    size = len(gzip.compress((HTML / page).read_bytes(), 6))
+    figures = {
+        source: local(page, source)[0].stat().st_size
+        for source in tree(page).xpath("//img/@src")
+        if "_static/" not in source and not source.startswith("data:")
+    }
+    all_figures = sum(figures.values())
+    found = {"bytes of HTML": size, "bytes of figures": all_figures}
+    record_property("measured", {"page": page, **found})
+    assert size <= HTML_LIMIT, f"{page}: {found}"
+    assert all_figures <= FIGURE_LIMIT, f"{page}: {figures}"
+
+
+@law(CHAPTERS)
+def test_equations_and_citations_print_the_number_in_the_source(page):
+    numbers = {
+        equation.get("id"): equation.xpath("string(*[@class='eqno']/text())")
+        for equation in tree(page).xpath("//*[@class='eqno']/..")
+    }
+    for name, number in numbers.items():
+        source = re.fullmatch(r"equation-eq-(?:(6)-|notes-|gp-)(\d+)", name)
+        due = source and ".".join(filter(None, source.groups()))
+        if source and number != f"({due})":
+            yield f"{name} is numbered {number}"
+    for link in tree(page).xpath("//p//a[starts-with(@href, '#equation-')]"):
+        if link.text_content() != numbers[link.get("href")[1:]]:
+            yield f"{link.get('href')} is cited as {link.text_content()}"
+
+
+@law(CHAPTERS)
+def test_library_source_is_shown_from_the_file(page):
+    """Each listing, from its docstring's end to the function's."""
+    shown = " ".join(tree(page).xpath("string(//article)").split())
+    for path, name in re.findall(
+        r"\{literalinclude\} \.\./(\S+)\.py\n:pyobject: (\S+)",
+        CHAPTERS[page].text,
+    ):
+        part = attrgetter(name)(import_module(path.replace("/", ".")))
+        part = getattr(part, "func", part)  # of a cached property
+        code = inspect.getsource(part).rpartition('"""')[2].split()
+        if " ".join(code) not in shown:
+            yield f"{path}.py has another {name}"
+
+
+@cache
+def anchors(page):
+    return {*tree(page).xpath("//@id"), *tree(page).xpath("//a/@name")}
+
+
+def may_leave(element, address):
+    """Only a link to the book's own repository, and to what runs it."""
+    return (
+        element.tag == "a"
+        and bool(REPOSITORY)
+        and address.startswith((REPOSITORY, *LAUNCH))
+    )
+
+
+@law(PAGES)
+def test_every_address_leads_somewhere_in_the_book(page):
+    for element, _, address, _ in tree(page).iterlinks():
+        if re.match(r"\w+:|//", address):
+            kept = re.match("data:|mailto:|javascript:", address)
+            if not kept and not may_leave(element, address):
+                yield f"{describe(element)}: leaves the book"
+            continue
+        target, anchor = local(page, address)
+        if not target.is_relative_to(HTML.resolve()):
+            yield f"{describe(element)}: outside the book"
+        elif not target.exists():
+            yield f"{describe(element)}: no file {target.name}"
+        elif anchor and target.suffix == ".html":
+            name = target.relative_to(HTML.resolve()).as_posix()
+            if anchor not in anchors(name):
+                yield f"{describe(element)}: {name} has no #{anchor}"
+
+
+def test_no_style_sheet_fetches_from_elsewhere():
+    for sheet in HTML.rglob("*.css"):
+        urls = re.findall(
+            r"url\(\s*[\"']?([^\"')]+)", sheet.read_text("utf-8")
+        )
+        away = [url for url in urls if re.match(r"https?:|//", url)]
+        assert not away, f"{sheet.name}: {away}"
+
+
+def test_the_front_page_leads_to_every_page_of_the_contents():
+    led = {local(FRONT, href)[0] for href in tree(FRONT).xpath("//a/@href")}
+    missing = [page for page in BOOK if (HTML / page).resolve() not in led]
+    assert not missing, f"{FRONT}: no link to {missing}"

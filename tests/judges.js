@@ -1,0 +1,200 @@
+/* Judges of an open page: each says what is wrong with it, by element.
+
+   Each page is given them before its own scripts, and test_visits.py asks. */
+{
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const brief = (node) => (node.outerHTML || node.textContent).slice(0, 160);
+  const say = (words, nodes) =>
+    nodes.map((node) => `${words}: ${brief(node)}`);
+  const styleOf = (e) => getComputedStyle(e);
+  const boxOf = (e) => e.getBoundingClientRect();
+  // Elements look alike that have the same names, all the way up, and colour.
+  const names = (e) => e && [names(e.parentElement), e.tagName, e.className,
+    e.getAttribute("style")].join(" ");
+  const few = (most, met = {}) => (e) => {
+    const look = names(e) + styleOf(e).color + styleOf(e).backgroundColor;
+    met[look] = (met[look] || 0) + 1;
+    return met[look] <= most;
+  };
+
+  const seen = { shift: 0, moved: [], longest: 0 };
+  const observe = (type, note) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(note))
+      .observe({ type, buffered: true });
+  observe("longtask", ({ duration }) => {
+    seen.longest = Math.max(seen.longest, duration);
+  });
+  observe("layout-shift", ({ hadRecentInput, value, sources }) => {
+    if (hadRecentInput) return;
+    seen.shift += value;
+    seen.moved.push(...sources.map(({ node }) => node).filter(Boolean));
+  });
+  // Without the files that all pages share; the page itself is one more.
+  const requests = () => performance.getEntriesByType("resource")
+    .map(({ name }) => name).filter((name) => !name.includes("/_static/"));
+
+  // What the visit has cost, once all of the page has been seen: its end too,
+  // for what loads late must have had its place.
+  const cost = async () => {
+    const frame = () => new Promise(requestAnimationFrame);
+    await document.fonts.ready;
+    scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
+    await frame();
+    await frame();
+    scrollTo({ top: 0, behavior: "instant" });
+    await frame();
+    return {
+      "layout shift": Number(seen.shift.toFixed(4)),
+      "requests": requests().length + 1,
+      "ms of the longest task": seen.longest,
+    };
+  };
+
+  // It stays still, is in the book's fonts and asks for little.
+  const comesWhole = () => [
+    ...(seen.shift <= 0.05 ? []
+      : say(`moves by ${seen.shift} while it loads`, seen.moved.slice(0, 3))),
+    ...say("is not in the book's fonts",
+      [...document.fonts].some(({ family, status }) =>
+        family === "KaTeX_Main" && status === "loaded")
+        ? [] : all(".katex").slice(0, 1)),
+    ...(requests().length < 25 ? [] : [`asks too much: ${requests()}`]),
+  ];
+
+  // Equations, code and tables with formulas may scroll in their own boxes,
+  // from their start and by keyboard; nothing else is wider than its place.
+  const fitsItsWidth = () => {
+    const overflows = (e) => e.scrollWidth > e.clientWidth + 1;
+    const scrolls = (e) => overflows(e)
+      && ["auto", "scroll"].includes(styleOf(e).overflowX);
+    const wide = document.documentElement.scrollWidth;
+    const boxes = all("main *").filter(scrolls);
+    return [
+      ...say(`is ${wide} wide because of`, wide <= innerWidth ? []
+        : all("body *").filter((e) => boxOf(e).right > innerWidth + 1
+          && !e.closest("pre, .katex-html, .katex-mathml, .table-wrapper"))
+          .slice(0, 3)),
+      ...say("scrolls sideways", boxes.filter((e) =>
+        !e.matches("pre, .highlight, div.math, [class^=katex]")
+        && !e.querySelector("table .katex"))),
+      ...say("scrolls, but not by keyboard", boxes.filter((e) =>
+        e.tabIndex < 0 && !e.querySelector("a, button, [tabindex]")
+        && !e.closest("[aria-hidden]"))),
+      ...say("does not begin at its start", boxes.filter((e) =>
+        boxOf(e.firstElementChild || e).left < boxOf(e).left - 1)),
+      ...say("is cut off", all("main .katex-html").filter((e) =>
+        overflows(e) && !scrolls(e))),
+    ];
+  };
+
+  // In the dark a drawing is turned around and stands on the page itself;
+  // a colour map stays as it is.
+  const showsItsFigures = () => {
+    const dark = document.documentElement.dataset.theme === "dark";
+    const drawings = all("figure img, .live-figure svg");
+    const parts = [...drawings, ...all(".live-slider > *")];
+    const slabs = all(".live-figure").filter((e) => {
+      for (; !e.matches("main, body"); e = e.parentElement)
+        if (styleOf(e).backgroundColor !== "rgba(0, 0, 0, 0)") return true;
+    });
+    return [
+      ...say("has not come", drawings.filter((e) =>
+        e.tagName === "IMG" && !(e.complete && e.naturalWidth))),
+      ...say("has the other mode's colours", drawings.filter((e) =>
+        (styleOf(e).filter !== "none")
+        !== (dark && !e.closest(".colour-map")))),
+      ...say("stands on a slab of another colour", slabs),
+      ...say("is partly outside", parts.filter((e) =>
+        boxOf(e).left < 0 || boxOf(e).right > innerWidth)),
+    ];
+  };
+
+  // Every stop of the keyboard's, and whether one sees that it is there.
+  const stops = [];
+  addEventListener("focusin", ({ target }) => {
+    const style = styleOf(target), box = boxOf(target);
+    const ring = (style.outlineStyle !== "none"
+      && parseFloat(style.outlineWidth) > 0) || style.boxShadow !== "none";
+    const seen = ring && box.width && box.height && style.opacity >= 0.5;
+    stops.push({ target, seen });
+  });
+
+  // Tab has been pressed; now, of controls that look alike, three are visited.
+  const isReachedByKeyboard = () => {
+    const [first] = stops;
+    const byTab = stops.some(({ target }) => target.closest("main"));
+    all("details").forEach((e) => { e.open = true; });
+    const controls = all("a[href], area, button, input, select, textarea, "
+      + "summary, [onclick], [role=button], [role=link], [role=tab], "
+      + "[tabindex]").filter((e) => !e.disabled && e.type !== "hidden"
+      && e.checkVisibility({ visibilityProperty: true }));
+    const visited = controls.filter((e) => e.tabIndex >= 0).filter(few(3));
+    return [
+      ...(byTab ? [] : ["Tab never comes to the text"]),
+      ...say("is the first stop, not a way past the contents",
+        all("nav").length && !first?.target.closest(".skip-link")
+          ? [first?.target || document.body] : []),
+      ...say("is no stop for the keyboard", controls.filter((e) =>
+        e.tabIndex < 0
+        && !e.matches('[tabindex="-1"]:not(a, button, input)'))),
+      ...say("cannot be focused", visited.filter((e) => {
+        e.focus({ preventScroll: true, focusVisible: true });
+        return document.activeElement !== e;
+      })),
+      ...say("has no visible focus",
+        stops.filter(({ seen }) => !seen).map(({ target }) => target)),
+    ];
+  };
+
+  const printsClean = () => {
+    const shown = (e) => e.checkVisibility({ contentVisibilityAuto: true })
+      && boxOf(e).height > 0;
+    const furniture = ".bd-sidebar, .bd-header-article, .prev-next-footer, "
+      + ".copybtn, .headerlink, .toggle-button, #pst-back-to-top, "
+      + ".skip-link, .live-controls, .take-away, form.equation-index";
+    return [
+      ...(document.documentElement.dataset.theme === "dark"
+        ? ["prints on black"] : []),
+      ...say("prints no title", all("h1").filter((e) => !shown(e))),
+      ...say("prints furniture", all(furniture).filter(shown)),
+      ...say("is closed on paper", all(".solution, .dropdown, details")
+        .flatMap((e) => [...e.children].slice(1))
+        .filter((e) => !shown(e) && e.textContent.trim() && !e.matches(
+          "script, style, button, .admonition-title, .toggle-button"))),
+      ...say("is wider than the paper",
+        document.documentElement.scrollWidth <= innerWidth ? []
+          : all("main *").filter((e) => shown(e)
+            && boxOf(e).right > innerWidth + 1).slice(-1)),
+    ];
+  };
+
+  // No violation of any impact, in light or in dark.  A formula is one letter:
+  // its drawn half is hidden from assistive technology.  Of what looks alike,
+  // two are left when colours are judged.
+  const pleasesAxe = async () => {
+    const ofColour = ["color-contrast", "link-in-text-block"];
+    const run = async (theme, options) => {
+      document.documentElement.dataset.theme = theme;
+      const { violations } =
+        await axe.run({ resultTypes: ["violations"], ...options });
+      return violations.flatMap(({ id, impact, nodes }) => nodes.map((node) =>
+        `${theme}: ${id} (${impact}): ${node.html.slice(0, 160)} `
+        + `[${[...node.any, ...node.all, ...node.none][0]?.message}]`));
+    };
+    const without = ofColour.map((rule) => [rule, { enabled: false }]);
+    all(".katex").forEach((formula) => { formula.textContent = "x"; });
+    const wrong = await run("light", { rules: Object.fromEntries(without) });
+    const two = few(2), kept = new Set();
+    for (const e of all("body *").reverse())
+      if ([...e.children].some((c) => kept.has(c)) || two(e)) kept.add(e);
+    all("body *").filter((e) => !kept.has(e)).forEach((e) => e.remove());
+    for (const theme of ["light", "dark"])
+      wrong.push(...await run(theme, { runOnly: ofColour }));
+    return wrong;
+  };
+
+  window.judges = {
+    cost, comesWhole, fitsItsWidth, showsItsFigures, isReachedByKeyboard,
+    printsClean, pleasesAxe,
+  };
+}
