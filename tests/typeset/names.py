@@ -128,8 +128,9 @@ class Names:
         if sub is None:
             return ()
         single = {"symbol", "number", "script"}
-        apart = {part.kind for part in sub.factors} <= single
-        return tuple(map(self.index, sub.factors if apart else sub.clauses))
+        factors = sub.each("product")
+        apart = {part.kind for part in factors} <= single
+        return tuple(map(self.index, factors if apart else sub.each("list")))
 
     def index(self, node: Node) -> Value:
         value = self(node)

@@ -11,14 +11,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 from reading import CHAPTERS, LABELLED_MATH, ROOT, chapters
-from typeset import Each as Each
 from typeset import Equation
-from typeset import Event as Event
-from typeset import From as From
-from typeset import Law as Law
-from typeset import Normal as Normal
-from typeset import Of as Of
-from typeset import Sample as Sample
 
 HERE = Path(__file__).parent
 SEEDS = (1, 2, 3)
