@@ -22,8 +22,10 @@ BOOK = Notation(
         r"\inner": r"\langle #1, #2 \rangle",
         r"\relu": r"\operatorname{relu}",
     },
-    functions={r"\relu": lambda x: max(x, 0.0)},
-    constants={r"\varphi": (1 + 5**0.5) / 2},
+    meanings={
+        r"\relu": lambda x: max(x, 0.0),
+        r"\varphi": (1 + 5**0.5) / 2,
+    },
 )
 PAGE = r"""
 # The plane
