@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import typeset
-from typeset import Disagreement, Equation, FormulaError, Of
+from . import STANDARD, Disagreement, Equation, FormulaError, bindings
+from .bindings import Of
+from .mutants import mutants
 
 A = np.array([[2.0, 1.0], [0.0, 4.0]])
 V = np.array([3.0, 4.0])
@@ -17,7 +18,7 @@ POINTS = [np.array(point) for point in ([3.0, 3.0], [1.0, 3.0], [2.0, 2.0])]
 
 
 def p(*of: Any, given: tuple[Any, ...]) -> Any:
-    events = [g.value for g in given if isinstance(g, typeset.Event)]
+    events = [g.value for g in given if isinstance(g, bindings.Event)]
     return 10 * len(of) + sum(events)
 
 
@@ -32,13 +33,13 @@ WORLD = {
     "N": 3,
     "n": range(1, 4),
     "m": range(1, 4),
-    "s": typeset.Each([0.5, 1.5]),
+    "s": bindings.Each([0.5, 1.5]),
     "f": lambda x: x**2 + 1,
     "k": lambda x, z: x + z,
     r"\Theta": lambda x: float(x >= 0),
     r"\mathbf x_": np.arange(6.0).reshape(3, 2),
     r"\mathbf x": V,
-    "u_": typeset.From(0, np.array([10.0, 20.0])),
+    "u_": bindings.From(0, np.array([10.0, 20.0])),
     "c_": lambda i, j: 10 * i + j,
     "d_": {1: 7.0, (1, 2): 8.0},
     "l": 3,
@@ -59,8 +60,8 @@ WORLD = {
     r"F \sim \mathcal{GP}(0, k)": True,
     r"F \sim \mathcal{GP}(1, k)": False,
     r"\langle \rangle": lambda g, h: g(1.0) * h(2.0),
-    "p": typeset.Law(p),
-    r"\boldsymbol\xi": typeset.Sample(DRAWS),
+    "p": bindings.Law(p),
+    r"\boldsymbol\xi": bindings.Sample(DRAWS),
     r"\mathbf S": A @ A.T,
     r"\mathbf e": np.ones(2),
     r"\mathbf C": Of("r", lambda r: np.diag([r, r**2])),
@@ -287,7 +288,7 @@ def test_messages_name_file_line_label_and_column(
 
 def test_a_series_without_end_cannot_end_one_early() -> None:
     def early(latex: str) -> list[str]:
-        found = typeset.mutants(typeset.STANDARD.parse(latex), {})
+        found = mutants(STANDARD.parse(latex), {})
         return [name for name, _ in found if "- 1}" in name]
 
     assert len(early(r"\sum_{j=1}^{M} a_j = b")) == 1

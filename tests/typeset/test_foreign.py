@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from typeset import (
+from . import (
     Disagreement,
     Equation,
     FormulaError,

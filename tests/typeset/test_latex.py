@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from typeset import STANDARD, FormulaError
+from . import STANDARD, FormulaError
 
 
 def statements(latex: str) -> list[str]:

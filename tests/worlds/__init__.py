@@ -43,7 +43,7 @@ def equations():
 def records(paths):
     """What files in YAML say, taken together."""
     found = {}
-    for path in paths:
+    for path in filter(Path.exists, paths):
         found |= yaml.safe_load(path.read_text("utf-8")) or {}
     return found
 
@@ -53,6 +53,7 @@ def not_executed():
     return records([CHAPTERS / "not_executed.yml"])
 
 
+@cache
 def explained():
     """Why a mutant survives, by label and mutant.
 
