@@ -166,6 +166,7 @@ t_n > 0 \quad (n = 1, \dots, N)
 a = \pm 2
 -a = \pm 2
 a \le b
+\nabla f(a) = 4.000001
 a \in \mathbb R
 \mathbf v \in \mathbb R^2
 F \sim \mathcal{GP}(0, k)
