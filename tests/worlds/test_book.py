@@ -1,5 +1,6 @@
 """Every labelled equation of the book holds, and its misprints do not."""
 
+import re
 from collections import Counter
 from functools import cache
 
@@ -88,6 +89,14 @@ def test_nearly_all_mutants_are_rejected(record_property):
         f"({rate:.1%}), {equivalent} more are equivalent",
     )
     assert rate >= LEAST_REJECTED
+
+
+def test_the_engine_knows_nothing_of_the_book():
+    for path in (ROOT / "tests" / "typeset").glob("*.py"):
+        modules = re.findall(
+            r"^\s*(?:from|import) (\w+)", path.read_text(), re.M
+        )
+        assert not {"kernelbook", "reading", "worlds"} & set(modules), path
 
 
 def test_a_label_has_one_world():
