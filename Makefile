@@ -68,8 +68,9 @@ $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
 	@touch $@
 
 # Sphinx does not see when an extension has changed: then all is built anew.
-NEWER = $(shell find press _config.yml -newer $(PAGES) -name '*.*' -not -name '*.pyc')
+NEWER := $(shell find press _config.yml -newer $(PAGES) -name '*.*' -not -name '*.pyc' 2>/dev/null)
 book: $(VALIDATED)
+	@$(if $(NEWER),rm -rf _build/html)
 	@$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet \
 	  $(if $(NEWER),--all) .
 	@echo "The book is at $(CURDIR)/$(PAGES)"

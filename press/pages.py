@@ -194,6 +194,7 @@ REPAIRS = [
     (r'<div id="ethical-ad-placement".*?</div>', ""),
     # Jupyter Book always loads sphinx-thebe, which names a remote script.
     (r"<script[^>]*>[^<]*THEBE[^<]*</script>", ""),
+    (r"<script type=\"text/x-thebe-config\">.*?</script>", ""),
     (r'<script[^>]* src="[^"]*thebe[^"]*"></script>', ""),
     (r'<link[^>]* href="[^"]*thebe[^"]*"[^>]*>', ""),
     (r'<script defer src="[^"]*fontawesome\.js[^"]*"></script>', ""),

@@ -2,7 +2,7 @@
 
 from .bindings import Each, Event, From, Law, Normal, Of, Sample
 from .checker import Equation
-from .mutants import judged, mutants
+from .mutants import judged
 from .nodes import Disagreement, FormulaError
 from .notation import STANDARD, Notation
 
@@ -20,5 +20,4 @@ __all__ = [
     "Of",
     "Sample",
     "judged",
-    "mutants",
 ]

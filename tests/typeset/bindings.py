@@ -83,9 +83,6 @@ class Reals:
         fits = self.size in (None, np.size(value))
         return fits and bool(np.all(np.isfinite(value)))
 
-    def __pow__(self, size: int) -> Reals:
-        return Reals(size)
-
 
 def several(value: Value) -> bool:
     """Whether a symbol takes these values one after the other."""

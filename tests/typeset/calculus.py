@@ -44,7 +44,7 @@ class Calculus(Names):
         """The assignments over which a sum, product or minimum runs."""
         if key in self.world:
             bound = map(self.notation.keyed, self.find(key))
-            return self.admitted([*bound], sub.clauses)
+            return self.admitted([*bound], sub.each("list"))
         if sup is not None:
             variable, low = sub.parts
             domain = range(whole(self(low)), whole(self(sup)) + 1)
@@ -55,7 +55,7 @@ class Calculus(Names):
         names = sub.bound()
         choices = itertools.product(*(self.domain(n, sub) for n in names))
         scopes = [dict(zip(names, values, strict=True)) for values in choices]
-        return self.admitted(scopes, sub.clauses)
+        return self.admitted(scopes, sub.each("list"))
 
     def domain(self, name: str, node: Node) -> Any:
         domain = self.find(name)
@@ -131,7 +131,7 @@ class Calculus(Names):
 
     def visit_derivative(self, node: Node, body: Node, below: Node) -> Value:
         """∂ body / ∂ variable, or with respect to its logarithm."""
-        *logarithm, variable = below.factors
+        *logarithm, variable = below.each("product")
         if logarithm and logarithm[0].text not in (r"\ln", r"\log"):
             raise Misfit("with respect to what?")
         slope = self.slope(body, variable)

@@ -14,16 +14,14 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from .nodes import FormulaError, Node, scripts
 
-Pieces = list[tuple[str, int]]  # of LaTeX, and the column of each
-
 
 def parse(latex: str, macros: Mapping[str, str]) -> Node:
     """The tree of a displayed equation; columns count from 1 in ``latex``."""
     too_early = FormulaError("ends too early", len(latex.rstrip()) + 1)
-    plain, columns = "", {}
+    plain, columns = "", dict[int, Any]()
     try:
-        for piece, column in told_apart([*expanded(scanned(latex), macros)]):
-            columns[len(plain)] = column
+        for piece in told_apart([*expanded(scanned(latex), macros)]):
+            columns[len(plain)] = piece.start_pos
             plain += piece + " "
         return ToTree(columns).transform(PARSER.parse(plain))
     except IndexError:
@@ -48,8 +46,11 @@ PIECE = re.compile(
     r"|\\operatorname\*|\\[a-zA-Z]+|\\\\(\[[^]]*\])?|\\.|\d+(\.\d+)?|:=|\#\d|.",
     re.S,
 )
-OF_ONE = r"[_^]|\\(math\w+|boldsymbol|bm|operatorname|sqrt|dot|bar|overline)"
-OF_ONE += r"|\\(wide)?(hat|tilde)"
+OF_TWO = {r"\frac", r"\binom"}
+OF_ONE = re.compile(
+    r"[_^]|\\(math\w+|boldsymbol|bm|operatorname|sqrt|dot|bar|overline)"
+    r"|\\(wide)?(hat|tilde)"
+)
 OPENING = {"{", "(", "[", r"\{", r"\langle"}
 CLOSING = {"}", ")", "]", r"\}", r"\rangle"}
 BARS = {"|": (r"\lvert", r"\rvert"), r"\|": (r"\lVert", r"\rVert")}
@@ -57,107 +58,100 @@ ALIGNING = {"&", r"\quad", r"\qquad"}
 CARRY_ON = {*"=<>+-/", r"\le", r"\ge", r"\times", r"\cdot", r"\sim"}
 
 
-def scanned(latex: str) -> Pieces:
+def scanned(latex: str) -> list[Token]:
+    """The pieces that print something, each with its column."""
     found = PIECE.finditer(latex)
-    return [(m[0], m.start() + 1) for m in found if not m["blank"]]
+    return [Token("", m[0], m.start() + 1) for m in found if not m["blank"]]
 
 
-def expanded(pieces: Pieces, macros: Mapping[str, str]) -> Iterator[Any]:
+def at(piece: Token, text: str) -> Token:
+    return Token("", text, piece.start_pos)
+
+
+def expanded(
+    pieces: list[Token], macros: Mapping[str, str]
+) -> Iterator[Token]:
     """Replace macros, and put braces round every argument."""
     todo = pieces[::-1]
     while todo:
-        piece, column = todo.pop()
-        if piece in macros:
-            count = max(
-                map(int, re.findall(r"#(\d)", macros[piece])), default=0
-            )
-            given = {f"#{n + 1}": argument(todo) for n in range(count)}
-            for inner, _ in scanned(macros[piece])[::-1]:
-                todo += given.get(inner, [(inner, column)])[::-1]
-        else:
-            braced = with_braces(piece, column, todo)
-            while piece == "_" and todo and todo[-1][0] == "'":
+        piece = todo.pop()
+        body = scanned(macros.get(piece, ""))
+        count = len({part for part in body if re.match(r"#\d", part)})
+        given = {f"#{n + 1}": argument(todo) for n in range(count)}
+        for part in reversed(body):
+            todo += given.get(part, [at(piece, part)])[::-1]
+        if piece not in macros:
+            braced = with_braces(piece, todo)
+            while piece == "_" and todo[-1:] == ["'"]:
                 yield todo.pop()  # x_d' is a component of x'
-            yield piece, column
+            yield piece
             todo += braced[::-1]
 
 
-def argument(todo: Pieces) -> Pieces:
+def argument(todo: list[Token]) -> list[Token]:
     """Take one thing off, as TeX does: ``{…}``, a command, or one digit."""
-    piece, column = todo.pop()
+    piece = todo.pop()
     if piece == "{":
         out, depth = [], 1
         while depth:
             out.append(todo.pop())
-            depth += {"{": 1, "}": -1}.get(out[-1][0], 0)
+            depth += {"{": 1, "}": -1}.get(out[-1], 0)
         return out[:-1]
     if piece[0].isdigit() and piece[1:]:
-        todo.append((piece[1:], column + 1))
-    one = piece[0] if piece[0].isdigit() else piece
-    return [(one, column), *with_braces(piece, column, todo)]
+        todo.append(Token("", piece[1:], (piece.start_pos or 0) + 1))
+        return [at(piece, piece[0])]
+    return [piece, *with_braces(piece, todo)]
 
 
-def with_braces(piece: str, column: int, todo: Pieces) -> Pieces:
-    """What a command is of; of d/dx, the derivative's own signs."""
-    count = 2 if piece in (r"\frac", r"\binom") else 1
-    if not (count == 2 or re.fullmatch(OF_ONE, piece)) or todo[-1][0] == "[":
+def with_braces(piece: Token, todo: list[Token]) -> list[Token]:
+    """What a command is of; d/dx is written as ∂/∂x."""
+    if not (piece in OF_TWO or OF_ONE.fullmatch(piece)) or todo[-1] == "[":
         return []
-    given = [argument(todo) for _ in range(count)]
-    if (
-        count == 2
-        and given[0][:1]
-        and given[0][0][0] == "d"
-        and is_d(given[1])
-    ):
-        given = [[(r"\partial", g[0][1]), *g[1:]] for g in given]
-    out: Pieces = []
-    for one in given:
-        out += [("{", column), *one, ("}", column)]
-    return out
+    given = [argument(todo) for _ in range(1 + (piece in OF_TWO))]
+    if given[0][:1] == ["d"] and is_d(given[-1]):
+        given = [[at(one[0], r"\partial"), *one[1:]] for one in given]
+    braced = [[at(piece, "{"), *one, at(piece, "}")] for one in given]
+    return [inner for one in braced for inner in one]
 
 
-def is_d(pieces: Pieces) -> bool:
+def is_d(pieces: list[Token]) -> bool:
     """Whether this starts with the d of dx."""
-    words = [word for word, _ in pieces[:2]]
-    letter = words[1:] and re.match(r"\\?[a-zA-Z]", words[1])
-    return words[:1] == ["d"] and bool(letter) and words[1] not in CARRY_ON
+    letter = len(pieces) > 1 and re.match(r"\\?[a-zA-Z]", pieces[1])
+    return pieces[:1] == ["d"] and bool(letter) and pieces[1] not in CARRY_ON
 
 
-def told_apart(pieces: Pieces) -> Pieces:
+def told_apart(pieces: list[Token]) -> list[Token]:
     """Bars that open or close, rows that are new or carry the last one on."""
-    while pieces and pieces[-1][0] in (".", ",", ";"):
+    while pieces and pieces[-1] in (".", ",", ";"):
         pieces.pop()
-    words = [word for word, _ in pieces]
-    out: Pieces = []
+    out: list[Token] = []
     levels: list[tuple[str, dict[str, int]]] = [("", {})]  # and their bars
-    for i, (piece, column) in enumerate(pieces):
-        opening, bars = levels[-1]
+    for i, piece in enumerate(pieces):
+        text, after, (opening, bars) = str(piece), pieces[i + 1 :], levels[-1]
         table = any(level.startswith(r"\begin") for level, _ in levels)
         if piece in OPENING or piece.startswith(r"\begin"):
             levels.append((piece, {}))
         elif piece in CLOSING or piece.startswith(r"\end"):
             for place in bars.values():  # p(x | y) has a bar that never closes
-                out[place] = (r"\mid", out[place][1])
+                out[place] = at(out[place], r"\mid")
             levels = levels[:-1] or levels
-        elif piece in BARS and piece in bars:
-            del bars[piece]
-            piece = BARS[piece][1]
-        elif piece in BARS and words[i + 1 : i + 2] == ["_"]:
-            piece = r"\big|"
         elif piece in BARS:
-            bars[piece] = len(out)
-            piece = BARS[piece][0]
-        elif is_d(pieces[i:]) and r"\int" in words[:i]:
-            piece = "𝑑"
+            opened = bars.pop(piece, None)
+            text = BARS[piece][opened is not None]
+            if opened is None and after[:1] == ["_"]:
+                text = r"\big|"
+            elif opened is None:
+                bars[piece] = len(out)
+        elif is_d(pieces[i:]) and r"\int" in pieces[:i]:
+            text = "𝑑"
         elif piece.startswith("\\\\"):
-            after = (word for word in words[i + 1 :] if word not in ALIGNING)
-            first = next(after, "")
-            carried_on = "" if opening or first in CARRY_ON else "⏎"
-            substack = "," if opening == "{" else carried_on
-            piece = "\\\\" if table else substack
+            first = next((p for p in after if p not in ALIGNING), "")
+            new = "" if opening or first in CARRY_ON else "⏎"
+            text = "\\\\" if table else "," if opening == "{" else new
         elif piece in ALIGNING and not table:
-            piece = "" if "&" in words[max(i - 1, 0) : i + 2] else piece
-        out.append((piece, column))
+            beside = [*pieces[max(i - 1, 0) : i + 2]]
+            text = "" if "&" in beside else text
+        out.append(at(piece, text))
     return out
 
 
@@ -181,10 +175,11 @@ class ToTree(Transformer[Token, Node]):
 
     def __default__(self, data: str, children: list[Any], meta: Any) -> Node:
         if data in ("script", "big", "integral", "gradient"):
-            marks = {c.kind: c for c in children[1:] if is_script(c)}
-            both = [marks[k].parts[0] if k in marks else None for k in SCRIPTS]
-            rest = [c for c in children[1:] if not is_script(c)]
-            children = [children[0], *scripts(*both), *rest]
+            found = {c.kind: c for c in children if isinstance(c, Node)}
+            sub, sup = found.get("sub"), found.get("sup")
+            both = scripts(sub and sub.parts[0], sup and sup.parts[0])
+            rest = (c for c in children[1:] if c is not sub and c is not sup)
+            children = [children[0], *both, *rest]
         where = None if meta.empty else self.columns[meta.start_pos]
         return Node(str(data), tuple(children), where)
 
@@ -221,13 +216,6 @@ class ToTree(Transformer[Token, Node]):
             body = self.infix(meta, [left.parts[2], *children[1:]])
             return left.but(2, body)
         return self.__default__("infix", children, meta)
-
-
-SCRIPTS = ("sub", "sup")
-
-
-def is_script(child: Any) -> bool:
-    return isinstance(child, Node) and child.kind in SCRIPTS
 
 
 PARSER = Lark(

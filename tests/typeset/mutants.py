@@ -146,7 +146,8 @@ class Spoiler:
             yield "exponent", node.but(2, more(sup))
         named = base.text == r"\mathbb E"  # says over what, not which
         if sub and not named and not self.is_bound_name(node):
-            indices = sub.parts if sub.kind == "product" else sub.clauses
+            pair = sub.kind == "product"
+            indices = sub.each("product" if pair else "list")
             for i, index in enumerate(indices):
                 if index.kind in ("symbol", "number"):
                     moved = [*indices[:i], more(index), *indices[i + 1 :]]

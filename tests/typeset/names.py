@@ -67,9 +67,9 @@ class Names:
         return float(node.text) if "." in node.text else int(node.text)
 
     def visit_symbol(self, node: Node) -> Value:
-        if node.text not in self.notation.known:
+        if node.text not in self.notation.meanings:
             raise FormulaError(f"{node} is not bound", node.column)
-        return self.notation.known[node.text]
+        return self.notation.meanings[node.text]
 
     def visit_other(self, node: Node, *parts: Node) -> Value:
         raise FormulaError(f"{node} has no value here", node.column)
@@ -77,8 +77,9 @@ class Names:
     def is_function(self, node: Node) -> bool:
         r"""Whether it is applied without brackets, as in ``\ln x``."""
         name = (node.parts[0] if node.kind == "script" else node).text
-        known = name in self.notation.functions and name not in self.world
-        return known or name.startswith(r"\operatorname")
+        known = self.notation.meanings.get(name)
+        function = callable(known) and name not in self.world
+        return function or name.startswith(r"\operatorname")
 
     # scripts
 
@@ -128,8 +129,9 @@ class Names:
         if sub is None:
             return ()
         single = {"symbol", "number", "script"}
-        apart = {part.kind for part in sub.factors} <= single
-        return tuple(map(self.index, sub.factors if apart else sub.clauses))
+        factors = sub.each("product")
+        apart = {part.kind for part in factors} <= single
+        return tuple(map(self.index, factors if apart else sub.each("list")))
 
     def index(self, node: Node) -> Value:
         value = self(node)
@@ -143,7 +145,7 @@ class Names:
 
     def member(self, name: str, indices: tuple[Value, ...]) -> Value:
         key = self.family(name)
-        constant = self.notation.constants.get(name + "_")
+        constant = self.notation.meanings.get(name + "_")
         if key is None and constant is None:
             raise Misfit(f"{name} is not bound")
         members = constant if key is None else self.find(key)
@@ -189,8 +191,10 @@ class Names:
     # dots
 
     def expanded(self, items: Sequence[Node]) -> list[Node]:
-        r"""Write out ``a_1, \dots, a_N``."""
+        r"""Write out ``a_1, \dots, a_N``; nothing but dots is nothing yet."""
         out: list[Node] = []
+        if {item.kind for item in items} == {"dots"}:
+            return out
         for i, item in enumerate(items):
             dots = item.kind == "dots"
             out += self.between(*items[i - 1 : i + 2 : 2]) if dots else [item]
@@ -208,12 +212,7 @@ class Names:
 
     def cells(self, rows: Sequence[Node]) -> list[Sequence[Node]]:
         r"""A table with its rows and columns of dots written out."""
-        wide = [
-            self.expanded(row.parts)
-            if any(cell.kind != "dots" for cell in row.parts)
-            else []
-            for row in rows
-        ]
+        wide = [self.expanded(row.parts) for row in rows]
         out: list[Sequence[Node]] = []
         for i, row in enumerate(wide):
             both = zip(wide[i - 1], wide[(i + 1) % len(wide)], strict=False)

@@ -93,13 +93,9 @@ class Node:
             return self.parts
         return (self, None, None) if self.kind == "group" else None
 
-    @property
-    def factors(self) -> tuple[Node, ...]:
-        return self.parts if self.kind == "product" else (self,)
-
-    @property
-    def clauses(self) -> tuple[Node, ...]:
-        return self.parts if self.kind == "list" else (self,)
+    def each(self, kind: str) -> tuple[Node, ...]:
+        """The factors of a "product", the clauses of a "list", or itself."""
+        return self.parts if self.kind == kind else (self,)
 
     def bound(self) -> list[str]:
         r"""The symbols it binds, if it stands below a sum or minimum.
@@ -107,7 +103,7 @@ class Node:
         ``m \ne n`` binds m, ``1 \le i < j \le N`` i and j, ``t_n = 1`` n.
         """
         names = []
-        for clause in self.clauses:
+        for clause in self.each("list"):
             sides = clause.parts if clause.kind == "relation" else (clause,)
             for side in sides[1:-1] or sides[:1]:
                 if side.kind == "script":

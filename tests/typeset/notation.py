@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -41,19 +41,7 @@ def normal(*arguments: Value) -> Value:
     return stats.multivariate_normal(mean, covariance).pdf(x)
 
 
-CONSTANTS = {
-    r"\pi": math.pi,
-    "e": math.e,
-    r"\infty": math.inf,
-    r"\mathcal N": normal,
-    r"\Gamma": special.gamma,
-    r"\mathbb R": Reals(),
-    r"\mathbf 0": 0.0,
-    r"\mathbf I_": lambda n: np.eye(int(n)),
-    r"\mathbf 1_": lambda n: np.ones(int(n)),
-    r"\delta_": lambda n, m: float(n == m),
-}
-FUNCTIONS: dict[str, Callable[..., Value]] = {
+MEANINGS: dict[str, Value] = {
     rf"\{name}": getattr(np, name)
     for name in (
         *("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
@@ -74,26 +62,34 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     r"\mathbb E": arrays.mean,
     r"\mathbb P": arrays.mean,
     r"\mathbb 1": float,
+    r"\mathbb R": Reals(),
+    r"\mathcal N": normal,
+    r"\Gamma": special.gamma,
+    r"\pi": math.pi,
+    "e": math.e,
+    r"\infty": math.inf,
+    r"\mathbf 0": 0.0,
+    r"\mathbf I_": lambda n: np.eye(int(n)),
+    r"\mathbf 1_": lambda n: np.ones(int(n)),
+    r"\delta_": lambda n, m: float(n == m),
 }
 
 
 class Notation:
-    r"""What a book writes: its macros, functions and constants.
+    r"""What a book writes: its macros, and what its commands mean.
 
-    A macro is given as ``{r"\vec": r"\mathbf{#1}"}``.  A function is applied
-    without brackets too, as in ``\operatorname{relu} x``.
+    A macro is given as ``{r"\vec": r"\mathbf{#1}"}``, a meaning as
+    ``{r"\operatorname{relu}": relu}``; a function is applied without brackets
+    too.  A world may say otherwise.
     """
 
     def __init__(
         self,
         macros: Mapping[str, str] | None = None,
-        functions: Mapping[str, Callable[..., Value]] | None = None,
-        constants: Mapping[str, Value] | None = None,
+        meanings: Mapping[str, Value] | None = None,
     ) -> None:
         self.macros = MACROS | dict(macros or {})
-        self.functions = FUNCTIONS | self.keyed(functions or {})
-        self.constants = CONSTANTS | self.keyed(constants or {})
-        self.known = self.constants | self.functions
+        self.meanings = MEANINGS | self.keyed(meanings or {})
 
     def parse(self, text: str) -> Node:
         """The tree of a formula."""

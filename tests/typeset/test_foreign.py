@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from typeset import (
+from . import (
     Disagreement,
     Equation,
     FormulaError,
@@ -20,10 +20,13 @@ BOOK = Notation(
         r"\E": r"\mathbb{E}\left[ #1 \right]",
         r"\vec": r"\mathbf{#1}",
         r"\inner": r"\langle #1, #2 \rangle",
+        r"\per": r"\frac{#2}{#1}",
         r"\relu": r"\operatorname{relu}",
     },
-    functions={r"\relu": lambda x: max(x, 0.0)},
-    constants={r"\varphi": (1 + 5**0.5) / 2},
+    meanings={
+        r"\relu": lambda x: max(x, 0.0),
+        r"\varphi": (1 + 5**0.5) / 2,
+    },
 )
 PAGE = r"""
 # The plane
@@ -50,7 +53,7 @@ $$ \sum_{\substack{1 \le i < j \le n \\ i + j \neq n}} i j
 
 $$ \tau = 19\% \cdot P, \quad \E{z | P} = \tfrac12 P $$ (tax)
 
-$$ \varphi^2 = \varphi + 1. $$ (golden)
+$$ \varphi^2 = \varphi + 1, \quad \varphi = \per{\sqrt5 - 1}{2}. $$ (golden)
 """
 MISPRINTS = [
     ("difference", r"\vec u - ", r"\vec u + "),

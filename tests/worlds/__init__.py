@@ -12,12 +12,6 @@ import numpy as np
 import yaml
 from typeset import Each as Each
 from typeset import Equation
-from typeset import Event as Event
-from typeset import From as From
-from typeset import Law as Law
-from typeset import Normal as Normal
-from typeset import Of as Of
-from typeset import Sample as Sample
 
 from press.ledger import not_executed as not_executed
 from press.reader import chapters
@@ -40,6 +34,7 @@ def equations():
     return [e for chapter in chapters() for e in equations_of(chapter)]
 
 
+@cache
 def explained():
     """Why a mutant survives, by label and mutant.
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 from scipy import stats
+from typeset import From, Sample
 
 from kernelbook import counting, features, ridge
 
-from . import From, Sample, world
+from . import world
 from .common import bindings, ridge_problem
 
 DRAWS = 20_000

@@ -6,10 +6,11 @@ import numpy as np
 from scipy.interpolate import BarycentricInterpolator
 from scipy.stats import norm
 from sklearn.metrics.pairwise import sigmoid_kernel
+from typeset import Each
 
 from kernelbook import counting, features, kernels
 
-from . import Each, world
+from . import world
 from .common import bindings, ridge_problem
 
 

@@ -8,10 +8,11 @@ from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from scipy.special import binom
+from typeset import From
 
 from kernelbook import kernels, validity
 
-from . import From, world
+from . import world
 from .common import bindings, ridge_problem
 
 

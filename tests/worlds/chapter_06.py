@@ -3,10 +3,11 @@
 from itertools import combinations, product
 
 import numpy as np
+from typeset import Each, From
 
 from kernelbook import kernels
 
-from . import Each, From, world
+from . import world
 
 
 def two_inputs(rng, D=3):

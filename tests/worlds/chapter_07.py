@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy.stats import norm
+from typeset import Normal, Sample
 
 from kernelbook import features, gaussians, kernels, ridge
 
-from . import Normal, Sample, world
+from . import world
 
 DRAWS = 20_000
 

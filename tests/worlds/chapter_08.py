@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy.stats import norm
+from typeset import From, Law, Sample
 
 from kernelbook import features, gp, kernels, ridge
 
-from . import From, Law, Sample, world
+from . import world
 
 DRAWS = 20_000
 

@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy.stats import multivariate_normal
+from typeset import Of
 
 from kernelbook import gp, kernels, learning
 
-from . import Of, world
+from . import world
 
 
 def problem(rng, N=5, D=2):

@@ -3,10 +3,11 @@
 import numpy as np
 from scipy.special import erf
 from scipy.stats import norm
+from typeset import Of, Sample
 
 from kernelbook import kernels, mean_field, networks
 
-from . import Of, Sample, world
+from . import world
 
 DRAWS = 20_000
 

@@ -4,10 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy.linalg import hadamard
+from typeset import Each, From, Of
 
 from kernelbook import discriminant, features, multiclass, perceptron, svm
 
-from . import Each, From, Of, world
+from . import world
 
 
 def problem(rng, N=7, D=3, K=4):

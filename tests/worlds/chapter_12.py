@@ -4,10 +4,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial.distance import mahalanobis
 from scipy.stats import multivariate_normal, norm
+from typeset import Each, Event, From, Law, Of
 
 from kernelbook import bayes
 
-from . import Each, Event, From, Law, Of, world
+from . import world
 
 
 def examples(rng, K=3, D=2):

@@ -4,11 +4,12 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy import special, stats
+from typeset import Each, Event, From, Law, Of
 
 from kernelbook import bayes, counting, evaluation, features, logistic
 from kernelbook import softmax as softmax_regression
 
-from . import Each, Event, From, Law, Of, world
+from . import world
 
 
 def sigma(z):

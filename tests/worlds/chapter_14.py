@@ -8,10 +8,11 @@ import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import linprog, minimize
 from scipy.stats import ortho_group
+from typeset import Of
 
 from kernelbook import duality
 
-from . import Of, world
+from . import world
 from .common import bindings, ridge_problem
 
 M = 5  # variables

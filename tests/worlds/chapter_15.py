@@ -4,10 +4,11 @@ from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
+from typeset import Each
 
 from kernelbook import margin, svm
 
-from . import Each, world
+from . import world
 
 N, D = 7, 3
 

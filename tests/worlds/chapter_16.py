@@ -5,10 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy.optimize import linprog
+from typeset import Each
 
 from kernelbook import kernels, svm
 
-from . import Each, world
+from . import world
 
 N, D = 9, 2
 
