@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -68,8 +69,13 @@ def fork(tmp_path_factory):
 
 def run(fork, *command):
     path = os.pathsep.join([str(fork), str(fork / "tests")])
+    program = Path(sys.executable)
+    if command[0] == "jupyter-book":
+        command = (program.with_name(command[0]), *command[1:])
+    else:
+        command = (program, "-m", *command)
     done = subprocess.run(
-        [sys.executable, "-m", *command],
+        command,
         cwd=fork,
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
@@ -86,7 +92,7 @@ def test_the_book_of_another_teacher_is_green(fork):
     run(fork, *quiet, own, "--update-expected", "--executed", passed)
     run(fork, "press.outputs", passed)
     build = ["--warningiserror", "--nitpick", "--keep-going", "--quiet"]
-    run(fork, "jupyter_book", "build", *build, ".")
+    run(fork, "jupyter-book", "build", *build, ".")
     said = run(
         fork,
         *quiet,
