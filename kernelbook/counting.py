@@ -27,10 +27,13 @@ class Tally:
     >>> x = tally.numbers([1.0, 2.0, 3.0])
     >>> float(x @ x), tally.multiplications
     (14.0, 3)
+    >>> float(x[0] / x[1]), tally.multiplications, tally.divisions
+    (0.5, 4, 1)
     """
 
     def __init__(self) -> None:
-        self.multiplications = 0
+        self.multiplications = 0  # and divisions
+        self.divisions = 0  # of these
 
     def numbers(self, values: ArrayLike) -> ObjectArray:
         """An array of the same shape whose entries count."""
@@ -64,6 +67,7 @@ class Number:
 
     def __truediv__(self, other: Any) -> Number:
         self.tally.multiplications += 1
+        self.tally.divisions += 1
         return Number(self.value / float(other), self.tally)
 
     def __pow__(self, power: int) -> Number:
@@ -85,7 +89,8 @@ def cholesky_solve(A: ObjectArray, b: ObjectArray) -> ObjectArray:
     """Solve Ax = b for a positive definite A, as the textbooks write it.
 
     For an n × n system this takes (n³ + 9n² + 2n)/6 multiplications and
-    divisions: n³/6 for A = LLᵀ, the rest for two triangular solves.
+    divisions: n³/6 for A = LLᵀ, the rest for two triangular solves.  Of
+    these n(n + 3)/2 are divisions.
 
     Examples
     --------

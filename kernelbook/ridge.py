@@ -157,6 +157,56 @@ def minimum_norm_weights(Phi: ArrayLike, t: ArrayLike) -> FloatArray:
     return np.asarray(w, dtype=np.float64)
 
 
+def effective_parameters(Phi: ArrayLike, lam: float) -> float:
+    """How many parameters a ridge fit uses: the trace of S, Φw = St.
+
+    Σ_i σ_i² / (σ_i² + λ), with the singular values σ_i of Φ.
+
+    Parameters
+    ----------
+    Phi : (N, M) design matrix
+    lam : λ > 0
+
+    Examples
+    --------
+    >>> round(effective_parameters(Phi=[[2.0, 0.0], [0.0, 1.0]], lam=1.0), 6)
+    1.3
+    """
+    Phi = _checks.matrix(Phi, "Phi")
+    lam = _checks.positive(lam, "lam")
+    squared = np.linalg.svd(Phi, compute_uv=False) ** 2
+    return float(np.sum(squared / (squared + lam)))
+
+
+def leave_one_out(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
+    """Residual of each example under the fit without it, from one fit.
+
+    t_n - y_{-n}(x_n) = (t_n - y(x_n)) / (1 - S_nn), with the diagonal of
+    S = Φ(ΦᵀΦ + λI_M)⁻¹Φᵀ.
+
+    Parameters
+    ----------
+    Phi : (N, M) design matrix
+    t : (N,) targets
+    lam : λ > 0
+
+    Returns
+    -------
+    residuals : (N,)
+
+    Examples
+    --------
+    >>> leave_one_out(Phi=[[1.0], [2.0]], t=[2.0, 1.0], lam=1.0).round(6)
+    array([ 1.6, -1. ])
+    """
+    Phi, t = _problem(Phi, t)
+    lam = _checks.positive(lam, "lam")
+    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam, overwrite=True)
+    factor = _linalg.factor(A, "ΦᵀΦ + λI", overwrite=True)
+    leverage = (factor.whiten(Phi.T) ** 2).sum(axis=0)
+    return (t - Phi @ factor.solve(Phi.T @ t)) / (1 - leverage)
+
+
 class BiasVariance(NamedTuple):
     """How far predictions miss on average, and how much they scatter."""
 
@@ -352,6 +402,48 @@ def fit_dual(
     lam = _checks.positive(lam, "lam")
     C = _linalg.add_to_diagonal(K, lam, overwrite)
     return _linalg.factor(C, "K + λI", overwrite=True, eps=eps).solve(t)
+
+
+class DualFit(NamedTuple):
+    """A fitted model y(x) = Σ_n a_n k(x_n, x) + b."""
+
+    a: FloatArray
+    b: float
+
+
+def fit_dual_with_intercept(
+    K: ArrayLike, t: ArrayLike, lam: float
+) -> DualFit:
+    """Dual solution with an intercept b that is not penalised.
+
+    With H = I - 11ᵀ/N, which takes the mean away,
+
+    a = (HKH + λI_N)⁻¹ Ht,  b = mean(t - Ka).
+
+    The coefficients sum to zero, and (K + λI_N)a + b1 = t.
+
+    Parameters
+    ----------
+    K : (N, N) Gram matrix
+    t : (N,) targets
+    lam : λ > 0
+
+    Returns
+    -------
+    a : (N,)
+    b : number
+
+    Examples
+    --------
+    >>> fit = fit_dual_with_intercept([[1, 3], [3, 9]], [100, 104], lam=2.0)
+    >>> fit.a.round(6), round(fit.b, 6)
+    (array([-0.5,  0.5]), 100.0)
+    """
+    K, t = _dual_problem(K, t)
+    columns, t_mean = K.mean(axis=0), float(t.mean())
+    centred = K - columns - columns[:, None] + columns.mean()
+    a = fit_dual(centred, t - t_mean, lam, overwrite=True)
+    return DualFit(a, float(t_mean - columns @ a))
 
 
 def predict(a: ArrayLike, k: ArrayLike) -> FloatArray:

@@ -299,3 +299,36 @@ def test_large_finite_input_is_not_called_infinite():
     assert (
         ridge.predict([0.0, 0.0], [[1e308, 1e308], [1e308, 1e308]]).sum() == 0
     )
+
+
+@given(st.integers(1, 8), st.integers(0, 10**6), st.floats(1e-2, 1e2))
+def test_dual_intercept_solves_the_bordered_system(N, seed, lam):
+    rng = np.random.default_rng(seed)
+    B, t = rng.standard_normal((N, N)), rng.standard_normal(N) + 10
+    K = B @ B.T
+    bordered = np.ones((N + 1, N + 1))
+    bordered[:N, :N] = K + lam * np.eye(N)
+    bordered[N, N] = 0.0
+    *a, b = np.linalg.solve(bordered, np.append(t, 0.0))
+    fit = ridge.fit_dual_with_intercept(K, t, lam)
+    assert_allclose(fit.a, a, atol=1e-7)
+    assert_allclose(fit.b, b, rtol=1e-6, atol=1e-7)
+    assert abs(fit.a.sum()) < 1e-9 * max(1, np.abs(t).sum() / lam)
+
+
+@given(st.integers(1, 8), st.integers(1, 8), st.integers(0, 10**6))
+def test_dual_intercept_is_the_primal_one(N, M, seed):
+    rng = np.random.default_rng(seed)
+    Phi, t = rng.standard_normal((N, M)) + 2, rng.standard_normal(N) - 50
+    primal = ridge.fit_with_intercept(Phi, t, 0.3)
+    dual = ridge.fit_dual_with_intercept(Phi @ Phi.T, t, 0.3)
+    assert_allclose(Phi.T @ dual.a, primal.w, atol=1e-7)
+    assert_allclose(dual.b, primal.b, rtol=1e-7)
+
+
+def test_dual_intercept_leaves_the_gram_matrix_alone():
+    K = np.array([[1.0, 3.0], [3.0, 9.0]])
+    ridge.fit_dual_with_intercept(K, [100.0, 104.0], 2.0)
+    assert_allclose(K, [[1.0, 3.0], [3.0, 9.0]], rtol=0)
+    with pytest.raises(ValueError, match="lam must be > 0"):
+        ridge.fit_dual_with_intercept(K, [1.0, 2.0], 0.0)

@@ -202,3 +202,50 @@ P2, T2 = np.eye(2), np.ones(2)
 def test_bad_input_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@given(sizes, lams)
+def test_effective_parameters_are_the_trace_of_the_map_on_targets(sizes, lam):
+    Phi, _, _ = problem(sizes)
+    to_fitted = [Phi @ ridge.fit_primal(Phi, e, lam) for e in np.eye(len(Phi))]
+    trace = np.trace(to_fitted)
+    assert_allclose(ridge.effective_parameters(Phi, lam), trace, rtol=1e-6)
+
+
+@given(sizes)
+def test_effective_parameters_go_from_rank_to_zero(sizes):
+    Phi, _, _ = low_rank(sizes, 1)
+    assert_allclose(ridge.effective_parameters(Phi, 1e-12), 1, rtol=1e-3)
+    assert ridge.effective_parameters(Phi, 1e12) < 1e-3
+
+
+@given(st.tuples(st.integers(2, 8), *[st.integers(1, 8)] * 2), lams)
+def test_left_out_residuals_are_those_of_refits(sizes, lam):
+    Phi, t, _ = problem(sizes)
+    for n, residual in enumerate(ridge.leave_one_out(Phi, t, lam)):
+        rest = np.arange(len(t)) != n
+        w = ridge.fit_primal(Phi[rest], t[rest], lam)
+        assert_allclose(residual, t[n] - Phi[n] @ w, rtol=1e-5, atol=1e-9)
+
+
+def test_left_out_residuals_are_scikit_learns():
+    from sklearn.linear_model import RidgeCV
+
+    Phi, t, _ = problem((20, 5, 0))
+    theirs = RidgeCV([0.3], fit_intercept=False, store_cv_results=True)
+    squared = theirs.fit(Phi, t).cv_results_[:, 0]
+    assert_allclose(ridge.leave_one_out(Phi, t, 0.3) ** 2, squared)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ridge.effective_parameters([[1.0]], 0.0), "lam must be > 0"),
+        (lambda: ridge.effective_parameters([1.0], 1.0), "Phi must be"),
+        (lambda: ridge.leave_one_out([[1.0]], [1.0], 0.0), "lam must be > 0"),
+        (lambda: ridge.leave_one_out([[1.0]], [1.0, 2.0], 1.0), "t must"),
+    ],
+)
+def test_choosing_lambda_refuses_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -97,6 +97,9 @@ def test_textbook_cholesky_solves_and_costs_what_its_docstring_says(n):
     x = counting.cholesky_solve(tally.numbers(A), tally.numbers(b))
     assert_allclose(x.astype(float), np.linalg.solve(A, b))
     assert 6 * tally.multiplications == n**3 + 9 * n**2 + 2 * n
+    assert 2 * tally.divisions == n * (n + 3)
+    products = tally.multiplications - tally.divisions
+    assert 6 * products == n**3 + 6 * n**2 - 7 * n
 
 
 def test_tally_counts_products_powers_and_quotients_only():
@@ -105,9 +108,10 @@ def test_tally_counts_products_powers_and_quotients_only():
     (x,) = tally.numbers([3.0])
     assert float(x + 1 - 2 + x) == 5.0
     assert float(2 + x) == 5.0
-    assert tally.multiplications == 0
+    assert tally.multiplications == tally.divisions == 0
     assert float(2 * x / 4) == 1.5
     assert tally.multiplications == 2
+    assert tally.divisions == 1
     assert float(x**4) == 81.0
     assert tally.multiplications == 5
 

@@ -141,3 +141,11 @@ def _(rng):
         r"\lambda_0": prior,
         "J": lambda a: ridge.objective(p.Phi.T @ a, p.Phi, p.t, p.lam),
     }
+
+
+@world("eq-dual-column-space")
+def _(rng):
+    """More examples than features; u from (6.8), w by least squares."""
+    p = ridge_problem(rng, N=9)
+    u = np.linalg.lstsq(p.Phi, p.a, rcond=None)[0]
+    return {**bindings(p), r"\mathbf u": u, r"\mathbf w": p.w}
