@@ -233,3 +233,34 @@ def _(rng):
         "L": lambda *y: np.maximum(0, 1 - p.t * np.array(y)).sum(),
         r"\Omega": lambda length: p.lam / 2 * length**2,
     }
+
+
+@world("eq-representer-coefficients")
+def _(rng):
+    """The logistic loss; its dual coefficients, found by Newton's method."""
+    p, bound = logistic_problem(rng)
+    a = kernel_logistic.fit_dual(p.K, p.t, p.lam, tolerance=1e-13).a
+    return bound | {
+        r"\mathbf a": a,
+        r"\mathbf y": p.Phi @ (p.Phi.T @ a),
+        "L": lambda y: np.logaddexp(0, -p.t * y).sum(),
+    }
+
+
+@world("eq-representer-bias")
+def _(rng):
+    """The hinge loss with an intercept, one example at a time."""
+    p, bound = logistic_problem(rng)
+
+    def risk(w, b):
+        total = p.lam / 2 * sum(w**2)
+        for t, x in zip(p.t, p.X, strict=True):
+            total += max(0, 1 - t * (w @ p.phi(x) + b))
+        return total
+
+    return bound | {
+        "b": rng.uniform(0.3, 2.0),
+        "F": risk,
+        "L": lambda *y: np.maximum(0, 1 - p.t * np.array(y)).sum(),
+        r"\Omega": lambda length: p.lam / 2 * length**2,
+    }
