@@ -227,3 +227,56 @@ def _(rng):
         r"\delta": validity.rounding_level(B + B.T),
         r"\varepsilon": np.spacing(1.0),
     }
+
+
+def reference_words(rng, N=5, D=2):
+    """An indefinite similarity, and its eigenvalues on N references."""
+    X = rng.uniform(-2, 2, (N, D))
+    x, z = rng.uniform(-2, 2, (2, D))
+
+    def k(x, z):
+        return np.tanh(x @ z + 0.3)
+
+    mu, U = np.linalg.eigh([[k(a, b) for b in X] for a in X])
+    return X, k, mu, U, {r"\mathbf x": x, r"\mathbf x'": z, "k": k}
+
+
+@world("eq-surgery-shift")
+def _(rng):
+    """The eigenvalues of a pair, moved up; and the same input twice."""
+    X, k, _, _, bound = reference_words(rng)
+    c = rng.uniform(0.5, 2.0)
+
+    def shifted(x, z):
+        pair = np.unique([x, z], axis=0)
+        mu, U = np.linalg.eigh([[k(a, b) for b in pair] for a in pair])
+        return ((U * (mu + c)) @ U.T)[0, -1]
+
+    bound |= {"c": c, "k_c": shifted, "i": lambda x, z: float(all(x == z))}
+    return [bound, bound | {r"\mathbf x'": bound[r"\mathbf x"]}]
+
+
+@world("eq-surgery-clip")
+def _(rng):
+    """The pseudo-inverse of the clipped matrix, between similarities."""
+    X, k, mu, U, bound = reference_words(rng)
+    inverse = np.linalg.pinv((U * np.maximum(mu, 0)) @ U.T, rcond=1e-10)
+
+    def s(x):
+        return np.array([k(x, reference) for reference in X])
+
+    return bound | {
+        r"\mathbf s": s,
+        r"\mathbf U_+": U[:, mu > 0],
+        r"\mathbf M_+": np.diag(mu[mu > 0]),
+        "k_+": lambda x, z: s(x) @ inverse @ s(z),
+    }
+
+
+@world("eq-empirical-map")
+def _(rng):
+    X, k, _, _, bound = reference_words(rng)
+    return bound | {
+        r"\mathbf s": lambda x: np.array([k(x, other) for other in X]),
+        "k_e": lambda x, z: sum(k(x, other) * k(z, other) for other in X),
+    }
