@@ -546,6 +546,31 @@ def test_a_function_of_rule_6_that_looks_at_other_rows_is_refused(
         Constant(1.0).conjugate(f)(X)
 
 
+def test_a_function_of_rule_6_is_held_to_a_millionth():
+    X = np.ones((4, 1))
+    f = Constant(1.0).conjugate(lambda X: 1 + 0.5e-6 * len(X) * X[:, 0])
+    with pytest.raises(ValueError, match="act row by row"):
+        f(X)
+
+
+@pytest.mark.parametrize(
+    ("f", "said"),
+    [
+        (lambda X: np.ones(1), "must have length 2, got 1"),
+        (np.squeeze, "must be one-dimensional and not empty"),
+    ],
+    ids=["one number for all", "a bare number for one"],
+)
+def test_a_function_of_rule_6_gives_one_number_for_each_row(f, said):
+    with pytest.raises(ValueError, match=r"f\(X\) of rule 6 " + said):
+        Constant(1.0).conjugate(f)(np.ones((2, 1)))
+
+
+def test_a_function_of_rule_6_may_be_zero():
+    K = Constant(1.0).conjugate(lambda X: 0 * X[:, 0])(np.ones((2, 1)))
+    assert np.array_equal(K, np.zeros((2, 2)))
+
+
 def test_a_function_of_rule_6_may_round_differently_in_company():
     X = np.array([[1.0], [2.0], [-50.0], [3.0]])
     K = Constant(1.0).conjugate(lambda X: X[:, 0] + 1e-5 * len(X))(X)
