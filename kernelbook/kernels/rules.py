@@ -14,7 +14,7 @@ import numpy as np
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
-from kernelbook._gram import Prepared, Tile, number_of
+from kernelbook._gram import Prepared, Tile, cut, number_of
 from kernelbook.kernels.base import (
     Derivatives,
     KernelFunction,
@@ -25,6 +25,7 @@ from kernelbook.kernels.base import (
 )
 
 SUM, PRODUCT, ATOM = 1, 2, 3  # how tightly the outermost operation binds
+ROW_BY_ROW = 1e-6  # what the company of other rows may change in f(x)
 
 
 class Kernel(KernelFunction):
@@ -51,7 +52,8 @@ class Kernel(KernelFunction):
     def conjugate(self, f: Callable[[Any], Any]) -> "Conjugate":
         """Rule 6: f(x) k(x, x') f(x'), for any real function f.
 
-        ``f`` gets all inputs at once, (N, D), and returns (N,) numbers.
+        ``f`` gets all inputs at once, (N, D), and returns (N,) numbers, each
+        made from its own row: one that looks at other rows is refused.
 
         Examples
         --------
@@ -366,9 +368,16 @@ class _OneFeature(Kernel):
         return X
 
     def prepare(self, X: Any) -> FloatArray:
-        """f of all inputs at once."""
-        values = self.f(X)
-        return _checks.vector(values, "f(X) of rule 6", number_of(X))
+        """f of all inputs at once, and of the last one alone to compare."""
+        N, name = number_of(X), "f(X) of rule 6"
+        values = _checks.vector(self.f(X), name, N)
+        (alone,) = _checks.vector(self.f(cut(X, slice(N - 1, N))), name, 1)
+        if abs(alone - values[-1]) > ROW_BY_ROW * np.abs(values).max():
+            raise ValueError(
+                "f of rule 6 must act row by row, but gives the last input "
+                f"{values[-1]:.4g} among {N} and {alone:.4g} alone"
+            )
+        return values
 
     def evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
         """Every product f(x) f(x')."""

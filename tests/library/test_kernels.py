@@ -509,22 +509,72 @@ def test_a_function_of_rule_6_gets_all_inputs_at_once():
         return bend(inputs)
 
     k = Gaussian(0.5).conjugate(watched)
+    N = 2 * TILE  # and the last one alone, to see that f acts row by row
     k(X)
-    assert sizes == [2 * TILE]
+    assert sizes == [N, 1]
     k(X, Z)
-    assert sizes == [2 * TILE, 2 * TILE, 3]
+    assert sizes == [N, 1, N, 1, 3, 1]
     sizes.clear()
     learning.evidence(k, X, X[:, 0], beta=1.0)
-    assert set(sizes) == {2 * TILE}
+    assert set(sizes) == {N, 1}
     sizes.clear()
     k.derivatives(X)
-    assert sizes == [2 * TILE]
+    assert sizes == [N, 1]
     k(X, X)
-    assert sizes == [2 * TILE, 2 * TILE]
+    assert sizes == [N, 1, N, 1]
     sizes.clear()
     rows = X.tolist()
     k(rows, rows)
-    assert sizes == [2 * TILE]
+    assert sizes == [N, 1]
+
+
+@pytest.mark.parametrize(
+    ("f", "last", "alone"),
+    [
+        (lambda X: X[:, 0] - X[:, 0].mean(), "6", "0"),
+        (lambda X: np.arange(len(X)) + 1.0, "4", "1"),
+        (lambda X: X[:, 0] / X[:, 0].max() + 1e-5 * len(X), "1", "1"),
+    ],
+    ids=["minus the mean", "its place", "by a little"],
+)
+def test_a_function_of_rule_6_that_looks_at_other_rows_is_refused(
+    f, last, alone
+):
+    X = np.array([[1.0], [2.0], [3.0], [10.0]])
+    said = f"gives the last input {last}.* among 4 and {alone}.* alone"
+    with pytest.raises(ValueError, match="act row by row, but " + said):
+        Constant(1.0).conjugate(f)(X)
+
+
+def test_a_function_of_rule_6_is_held_to_a_millionth():
+    X = np.ones((4, 1))
+    f = Constant(1.0).conjugate(lambda X: 1 + 0.5e-6 * len(X) * X[:, 0])
+    with pytest.raises(ValueError, match="act row by row"):
+        f(X)
+
+
+@pytest.mark.parametrize(
+    ("f", "said"),
+    [
+        (lambda X: np.ones(1), "must have length 2, got 1"),
+        (np.squeeze, "must be one-dimensional and not empty"),
+    ],
+    ids=["one number for all", "a bare number for one"],
+)
+def test_a_function_of_rule_6_gives_one_number_for_each_row(f, said):
+    with pytest.raises(ValueError, match=r"f\(X\) of rule 6 " + said):
+        Constant(1.0).conjugate(f)(np.ones((2, 1)))
+
+
+def test_a_function_of_rule_6_may_be_zero():
+    K = Constant(1.0).conjugate(lambda X: 0 * X[:, 0])(np.ones((2, 1)))
+    assert np.array_equal(K, np.zeros((2, 2)))
+
+
+def test_a_function_of_rule_6_may_round_differently_in_company():
+    X = np.array([[1.0], [2.0], [-50.0], [3.0]])
+    K = Constant(1.0).conjugate(lambda X: X[:, 0] + 1e-5 * len(X))(X)
+    assert_allclose(K, X @ X.T, rtol=1e-3)
 
 
 def test_the_root_of_a_quadratic_form_is_made_once(monkeypatch):

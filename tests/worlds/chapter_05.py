@@ -4,11 +4,13 @@ from functools import cache
 
 import numpy as np
 from numpy.polynomial import Legendre
+from scipy.integrate import quad
 from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
 from scipy.special import binom
-from typeset import From
+from scipy.stats import norm
+from typeset import From, Sample
 
 from kernelbook import kernels, validity
 
@@ -228,4 +230,221 @@ def _(rng):
         r"\mathbf K": B + B.T,
         r"\delta": validity.rounding_level(B + B.T),
         r"\varepsilon": np.spacing(1.0),
+    }
+
+
+def reference_words(rng, N=5, D=2):
+    """An indefinite similarity, and its eigenvalues on N references."""
+    X = rng.uniform(-2, 2, (N, D))
+    x, z = rng.uniform(-2, 2, (2, D))
+
+    def k(x, z):
+        return np.tanh(x @ z + 0.3)
+
+    mu, U = np.linalg.eigh([[k(a, b) for b in X] for a in X])
+    return X, k, mu, U, {r"\mathbf x": x, r"\mathbf x'": z, "k": k}
+
+
+@world("eq-surgery-shift")
+def _(rng):
+    """The eigenvalues of a pair, moved up; and the same input twice."""
+    X, k, _, _, bound = reference_words(rng)
+    c = rng.uniform(0.5, 2.0)
+
+    def shifted(x, z):
+        pair = np.unique([x, z], axis=0)
+        mu, U = np.linalg.eigh([[k(a, b) for b in pair] for a in pair])
+        return ((U * (mu + c)) @ U.T)[0, -1]
+
+    bound |= {"c": c, "k_c": shifted, "i": lambda x, z: float(all(x == z))}
+    return [bound, bound | {r"\mathbf x'": bound[r"\mathbf x"]}]
+
+
+@world("eq-surgery-clip")
+def _(rng):
+    """The pseudo-inverse of the clipped matrix, between similarities."""
+    X, k, mu, U, bound = reference_words(rng)
+    inverse = np.linalg.pinv((U * np.maximum(mu, 0)) @ U.T, rcond=1e-10)
+
+    def s(x):
+        return np.array([k(x, reference) for reference in X])
+
+    return bound | {
+        r"\mathbf s": s,
+        r"\mathbf U_+": U[:, mu > 0],
+        r"\mathbf M_+": np.diag(mu[mu > 0]),
+        "k_+": lambda x, z: s(x) @ inverse @ s(z),
+    }
+
+
+@world("eq-empirical-map")
+def _(rng):
+    X, k, _, _, bound = reference_words(rng)
+    return bound | {
+        r"\mathbf s": lambda x: np.array([k(x, other) for other in X]),
+        "k_e": lambda x, z: sum(k(x, other) * k(z, other) for other in X),
+    }
+
+
+@world("eq-energy-square")
+def _(rng):
+    """Four corners of a city block, for any γ."""
+    corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
+    gamma = rng.uniform(0.1, 1.5)
+    return {
+        r"\mathbf K": np.exp(
+            -gamma * cdist(corners, corners, "cityblock") ** 2
+        ),
+        r"\mathbf v": np.array([1.0, -1.0, 1.0, -1.0]),
+        "q": np.exp(-gamma),
+    }
+
+
+def weights_of_sum_zero(rng, N):
+    v = rng.standard_normal(N)
+    return v - v.mean()
+
+
+def distance_from(rng, i, N=4, D=2):
+    """Weights whose sum would be positive without row i, and distances."""
+    X = rng.standard_normal((N, D))
+    S = cdist(X, X, "sqeuclidean")
+    for _ in range(10_000):
+        v = weights_of_sum_zero(rng, N)
+        rest = np.delete(np.arange(N), i)
+        if (
+            v[rest] @ S[rest] @ v > 0
+            and v[rest] @ S[rest][:, rest] @ v[rest] > 0
+        ):
+            break
+    return X, v
+
+
+@world("eq-conditionally-negative")
+def _(rng):
+    """On a line three weights can make it an equality: those of a mean."""
+    N = 4
+
+    def bound(X, v):
+        return {
+            "N": N,
+            r"\mathbf x_": X,
+            r"\mathbf v": v,
+            "d": lambda x, z: np.sqrt(sum((x - z) ** 2)),
+        }
+
+    X = rng.standard_normal((N, 2))
+    flat = null_space(np.vstack([X.T, np.ones(N)]))[:, 0]
+    return [bound(*distance_from(rng, i)) for i in (0, N - 1)] + [
+        bound(X, flat) | {"@tight": True}
+    ]
+
+
+@world("eq-distance-energy")
+def _(rng):
+    p = ridge_problem(rng)
+    return bindings(p) | {r"\mathbf v": weights_of_sum_zero(rng, p.N)}
+
+
+@world("eq-classical-scaling")
+def _(rng):
+    """The Gram matrix of points around their mean."""
+    N = 5
+    X = rng.standard_normal((N, 3))
+    around = X - X.mean(axis=0)
+    return {
+        r"\mathbf S": cdist(X, X, "sqeuclidean"),
+        r"\mathbf H": np.eye(N) - np.full((N, N), 1 / N),
+        r"\mathbf B": around @ around.T,
+    }
+
+
+def frequencies(step=0.05, most=12.0):
+    """The trapezoidal rule on the line, for what has died away at its ends."""
+    omega = np.arange(-most, most + step / 2, step)
+    return omega.tolist(), np.full(len(omega), step).tolist()
+
+
+def gaussian_pair(rng):
+    """A Gaussian kernel and its spectrum, the latter from SciPy's normal."""
+    gamma = rng.uniform(0.5, 1.0)
+    spectrum = norm(scale=np.sqrt(2 * gamma))
+    kernel = kernels.Gaussian(gamma)
+    return {
+        r"\gamma": gamma,
+        r"\kappa": lambda r: kernel([[0.0]], [[r]])[0, 0],
+        "s": lambda omega: float(spectrum.pdf(omega)),
+        r"d\omega": frequencies(),
+    }
+
+
+@world("eq-bochner")
+def _(rng):
+    return gaussian_pair(rng) | {"r": rng.uniform(0.4, 1.2)}
+
+
+@world("eq-spectral-density")
+def _(rng):
+    r = np.arange(0, 12, 0.05)
+    w = np.full(len(r), 0.05)
+    w[0] /= 2
+    return gaussian_pair(rng) | {
+        r"\omega": rng.uniform(0.4, 1.2),
+        "dr": (r.tolist(), w.tolist()),
+    }
+
+
+@world("eq-spectral-energy")
+def _(rng):
+    N = 3
+    x, bound = rng.uniform(-1, 1, N), gaussian_pair(rng)
+    kappa = bound[r"\kappa"]
+    return bound | {
+        "N": N,
+        "x_": x,
+        r"\mathbf v": rng.standard_normal(N),
+        r"\mathbf K": np.array([[kappa(a - b) for b in x] for a in x]),
+    }
+
+
+@world("eq-spectral-three", tolerance=1e-6)
+def _(rng):
+    """By quadrature of the kernels themselves."""
+    omega = rng.uniform(0.5, 2.0)
+    gamma, a = rng.uniform(0.6, 1.4, size=2)
+
+    def transformed(kernel, omega):
+        return (
+            quad(
+                lambda r: kernel([[0.0]], [[r]])[0, 0],
+                0,
+                60,
+                weight="cos",
+                wvar=omega,
+                limit=400,
+            )[0]
+            / np.pi
+        )
+
+    return {
+        r"\omega": omega,
+        r"\gamma": gamma,
+        "a": a,
+        r"s_{\mathrm G}": lambda w: transformed(kernels.Gaussian(gamma), w),
+        "s_{1/2}": lambda w: transformed(kernels.Matern(0.5, 1 / a), w),
+        "s_{3/2}": lambda w: transformed(
+            kernels.Matern(1.5, np.sqrt(3) / a), w
+        ),
+    }
+
+
+@world("eq-spectral-expectation")
+def _(rng):
+    a = rng.uniform(0.6, 1.4)
+    kernel = kernels.Matern(0.5, 1 / a)
+    return {
+        "x": rng.uniform(1.0, 1.5),
+        "x'": rng.uniform(0.0, 0.5),
+        r"\omega": Sample(a * rng.standard_cauchy(40_000)),
+        "k": lambda x, z: kernel([[x]], [[z]])[0, 0],
     }
