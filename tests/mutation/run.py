@@ -247,15 +247,26 @@ def things():
 
 
 def take_over(anew, known, constant):
-    """The code and the defaults of functions, and the constant of a name."""
+    """The code of functions, and the constant of a name."""
     for name, (new, *others) in anew.items():
         for old in [] if others else known[name]:
             if isinstance(new, FunctionType):
                 old.__code__ = new.__code__
-                old.__defaults__ = new.__defaults__
-                old.__kwdefaults__ = new.__kwdefaults__
+                take_defaults(old, new)
             elif isinstance(vars(new).get(constant), int | float | tuple):
                 setattr(old, constant, vars(new)[constant])
+
+
+def take_defaults(old, new):
+    """Those that are numbers; any other must stay the object it is."""
+    pairs = zip(old.__defaults__ or (), new.__defaults__ or (), strict=True)
+    old.__defaults__ = tuple(number_or(b, a) for a, b in pairs)
+    for name, value in (new.__kwdefaults__ or {}).items():
+        old.__kwdefaults__[name] = number_or(value, old.__kwdefaults__[name])
+
+
+def number_or(value, other):
+    return value if isinstance(value, int | float) else other
 
 
 def passes(test, seconds):
