@@ -94,15 +94,12 @@ def pytest_runtestloop(session):
 
 
 def names_alive(mutants, watch, children):
-    """Of those that no test kills; an unchanged function must be among them.
-
-    What is left to do is printed.
-    """
+    """Of mutants that no test kills; prints those that ask for something."""
     functions = [mutant for mutant in mutants if not mutant.target]
     control = [m._replace(name="", change=lambda: None) for m in functions[:1]]
     names = {m.name for m in survivors_of(control + mutants, watch, children)}
     if control and "" not in names:
-        pytest.exit(f"the tool is at fault: {functions[0].function} as it is")
+        pytest.exit(f"{control[0].function} fails unchanged: mend the tool")
     for mutant in mutants:
         lives = mutant.name in names
         if lives != (mutant.name in report.explained()):
@@ -214,26 +211,25 @@ def start(mutant, tests, watch):
 def put(mutant, watch):
     """In a child: the library as the mutant has it."""
     functions = watch.functions[mutant.module, mutant.function]
-    if not mutant.target:
-        mutant.change()
-        path, tree = watch.found[mutant.module]
-        code = code_of(compile(tree, path, "exec"), mutant.function)
-        for function in functions:
-            function.__code__ = code
-        return
     if mutant.constant:
         functions = put_constant(mutant, watch)
+    if mutant.target:
+        for function in functions:
+            put_default(mutant, function)
+        return
+    mutant.change()
+    path, tree = watch.found[mutant.module]
+    codes = codes_in(compile(tree, path, "exec"))
+    code = next(c for c in codes if c.co_qualname == mutant.function)
     for function in functions:
-        put_default(mutant, function)
+        function.__code__ = code
 
 
-def code_of(module, qualname):
-    """The code of a function, found inside that of its module."""
-    code = module
-    for name in qualname.split("."):
-        inner = (c for c in code.co_consts if isinstance(c, CodeType))
-        code = next(c for c in inner if c.co_name == name)
-    return code
+def codes_in(code):
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from codes_in(const)
 
 
 def put_constant(mutant, watch):
