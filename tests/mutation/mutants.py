@@ -38,13 +38,19 @@ ARITHMETIC = (ast.UnaryOp, ast.BinOp, ast.unaryop, ast.operator)
 
 
 class Mutant(NamedTuple):
-    """One change: where it is, and how to make it in the module's tree."""
+    """One change: where it is, and how to make it.
+
+    It changes the code of a function, in the tree of its module; or its
+    target, an argument, an attribute of a class or a constant of the module.
+    """
 
     module: str
     function: str  # or the class, or nothing, that has the constant
-    constant: str  # its name; nothing for what a function holds
-    name: str  # with what it makes of the line: how a survivor is looked up
+    constant: bool
+    target: str
+    name: str  # with what becomes of the line: how a survivor is looked up
     line: int
+    text: str  # the new value of the target
     change: Callable[[], None]
 
 
@@ -72,13 +78,13 @@ def parts(found):
                 place = module, f"{inside}.{node.name}".lstrip(".")
                 texts[place].append(ast.dump(node))
                 for home in homes(node):
-                    made[place] += mutants(*place, "", *home)
+                    made[place] += mutants(*place, False, *home)
             for name, holder, key in constants(node):
                 place = module, CONSTANTS
                 texts[place] += [inside, name, ast.dump(holder[key])]
                 if inside or name not in early:
-                    home = f"{name} = ", holder, key
-                    made[place] += mutants(module, inside, name, *home)
+                    here = module, inside, True
+                    made[place] += mutants(*here, name, holder, key)
     for place, text in texts.items():
         text += [mutant.name for mutant in made[place]]
         made[place] = f"{crc32(repr(text).encode()):08x}", made[place]
@@ -102,7 +108,7 @@ def homes(function):
     named = [(a, args.kw_defaults, k) for k, a in enumerate(args.kwonlyargs)]
     for argument, holder, key in given[::-1] + named:
         if holder[key] and is_number(holder[key]):
-            yield f"{argument.arg}=", holder, key
+            yield argument.arg, holder, key
     yield from (("", body, key) for key in range(len(body)))
 
 
@@ -141,24 +147,25 @@ def read_early(node):
     return set().union(*map(read_early, ast.iter_child_nodes(node)))
 
 
-def mutants(module, function, constant, label, home, key):
-    """The mutants of what stands in home[key] after a label."""
-    here = module, function, constant
+def mutants(module, function, constant, target, home, key):
+    """The mutants of what stands in home[key]."""
+    here = module, function, constant, target
     place = f"{module}.{function}".rstrip(".")
+    label = target and target + (" = " if constant else "=")
     before = lines(label, home[key])
     for holder, at in places(home, [key]):
         node = holder[at]
         for new in replacements(node):
             ast.fix_missing_locations(ast.copy_location(new, node))
-            holder[at] = new
+            change = partial(holder.__setitem__, at, new)
+            change()
             pairs = zip(before, lines(label, home[key]), strict=False)
             holder[at] = node
             old, now = next(pair for pair in pairs if pair[0] != pair[1])
             if "super()" in old and "super()" not in now:
                 continue  # a function without super() cannot take its place
-            name = f"{place}: {old} -> {now}"
-            change = partial(holder.__setitem__, at, new)
-            yield Mutant(*here, name, node.lineno, change)
+            name, text = f"{place}: {old} -> {now}", now.removeprefix(label)
+            yield Mutant(*here, name, node.lineno, text, change)
 
 
 def lines(label, node):

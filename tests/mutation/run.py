@@ -2,10 +2,10 @@
 
 A pytest plugin.  The tests run once, to see which functions each of them calls
 and how long it takes.  Then, for each mutant, the process is forked: the child
-imports the library anew, as the mutant has it, gives the code, defaults and
-numbers to the library that the tests know, and runs the tests concerned until
-one fails: first those that have killed a mutant of the same function and those
-of the module's own test files, then the others, always the quickest first.
+gives the function its mutated code or default value, or the module its mutated
+constant, and runs the tests concerned until one fails: first those that have
+killed a mutant of the same function and those of the module's own test files,
+then the others, always the quickest first.
 A child that fails or takes too long has killed its mutant.
 
 Only functions that are new or changed since the last run are tried, and those
@@ -14,18 +14,17 @@ Survivors are printed and kept in ``report.json``; see ``report.py``.
 """
 
 import gc
+import inspect
 import os
 import signal
 import sys
 import time
 from collections import Counter, defaultdict
 from functools import partial
-from importlib import import_module
-from importlib.machinery import SourceFileLoader
 from itertools import accumulate
+from operator import attrgetter
 from pathlib import Path
-from types import FunctionType, ModuleType
-from unittest import mock
+from types import CodeType, FunctionType
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -75,8 +74,7 @@ def pytest_runtestloop(session):
         if place[0] in chosen
         and (option.all or old.get(place) != report.wanted(part))
     }
-    watch = Watch(found)
-    session.config.pluginmanager.register(watch, "watch")
+    watch = Watch(found, session.config.pluginmanager)
     session.items = session.items if todo else []
     result = yield
     if session.testsfailed:
@@ -96,17 +94,12 @@ def pytest_runtestloop(session):
 
 
 def names_alive(mutants, watch, children):
-    """Of those that no test kills; an unchanged function must be among them.
-
-    What is left to do is printed.
-    """
-    functions = [mutant for mutant in mutants if not mutant.constant]
+    """Of mutants that no test kills; prints those that ask for something."""
+    functions = [mutant for mutant in mutants if not mutant.target]
     control = [m._replace(name="", change=lambda: None) for m in functions[:1]]
     names = {m.name for m in survivors_of(control + mutants, watch, children)}
     if control and "" not in names:
-        pytest.exit(
-            f"the tool is at fault: {control[0].module} as it is fails"
-        )
+        pytest.exit(f"{control[0].function} fails unchanged: mend the tool")
     for mutant in mutants:
         lives = mutant.name in names
         if lives != (mutant.name in report.explained()):
@@ -118,13 +111,20 @@ def names_alive(mutants, watch, children):
 class Watch:
     """Which tests meet a function or a name, and how long each test takes."""
 
-    def __init__(self, found):
-        self.found, self.things = found, things()
+    def __init__(self, found, plugins):
+        self.found, self.plugins = found, plugins
+        plugins.register(self)
         self.modules = {str(found[module][0]): module for module in found}
-        codes = (compile(tree, path, "exec") for path, tree in found.values())
-        self.codes = {code.co_filename: code for code in codes}
+        self.functions = defaultdict(list)
+        for thing in gc.get_objects():
+            if isinstance(thing, FunctionType):
+                self.functions[self.place(thing.__code__)].append(thing)
         self.tests, self.seconds = defaultdict(set), {}
         self.kills = defaultdict(Counter)
+
+    def place(self, code):
+        """Module and qualified name of a function of the library."""
+        return self.modules.get(code.co_filename), code.co_qualname
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
@@ -140,11 +140,10 @@ class Watch:
         sys.setprofile(None)
         self.seconds[item] = time.process_time() - start
         for code in seen.values():
-            if module := self.modules.get(code.co_filename):
-                name = code.co_qualname
-                inside = *name.split("."), *code.co_names
-                for met in ((module, name), module, *inside):
-                    self.tests[met].add(item)
+            module, name = self.place(code)
+            met = {(module, name), module, *name.split("."), *code.co_names}
+            for what in met if module else ():
+                self.tests[what].add(item)
         return result
 
     def tests_of(self, mutant):
@@ -152,7 +151,7 @@ class Watch:
         tests = self.tests[mutant.module, mutant.function]
         if mutant.constant:
             owner = mutant.function.rpartition(".")[2]
-            readers = self.tests[mutant.constant] | self.tests[owner]
+            readers = self.tests[mutant.target] | self.tests[owner]
             tests = readers or self.tests[mutant.module]
         kills = self.kills[mutant.module, mutant.function]
         words = {*mutant.module.replace(".", "_").split("_")} - {""}
@@ -184,7 +183,7 @@ def survivors_of(todo, watch, children):
         end = os.waitstatus_to_exitcode(status)
         if end == CANNOT:
             pytest.exit(f"cannot be put in place: {mutant.name}")
-        if end > 0 and tests:
+        if end > 0:
             watch.kills[mutant.module, mutant.function][tests[end - 1]] += 1
         if end == LIVES:
             yield mutant
@@ -196,14 +195,9 @@ def start(mutant, tests, watch):
         return child
     end = CANNOT
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 10)
-        mutant.change()
-        path, tree = watch.found[mutant.module]
-        watch.codes[str(path)] = compile(tree, path, "exec")
-        end = 1  # a library that cannot be imported fails in every test
-        anew = import_anew(watch.codes)
-        end = CANNOT
-        take_over(anew, watch.things, mutant.constant)
+        put(mutant, watch)
+        watch.plugins.unregister(watch)
+        watch.plugins.unregister(name="terminalreporter")
         for place, test in enumerate(tests, start=1):
             end = min(place, CANNOT - 1)
             if not passes(test, watch.seconds[test]):
@@ -214,54 +208,66 @@ def start(mutant, tests, watch):
         os._exit(end)
 
 
-def import_anew(codes):
-    """The things of the library, made by these codes of its files."""
-    get_code = SourceFileLoader.get_code
-
-    def code(loader, name):
-        return codes.get(loader.path) or get_code(loader, name)
-
-    with (
-        mock.patch.object(SourceFileLoader, "get_code", code),
-        mock.patch.dict(sys.modules),
-    ):
-        files = {n: getattr(m, "__file__", 0) for n, m in sys.modules.items()}
-        names = [name for name, file in files.items() if file in codes]
-        for name in names:
-            del sys.modules[name]
-        for name in names:
-            import_module(name)
-        return things()
+def put(mutant, watch):
+    """In a child: the library as the mutant has it."""
+    functions = watch.functions[mutant.module, mutant.function]
+    if mutant.constant:
+        functions = put_constant(mutant, watch)
+    if mutant.target:
+        for function in functions:
+            put_default(mutant, function)
+        return
+    mutant.change()
+    path, tree = watch.found[mutant.module]
+    codes = codes_in(compile(tree, path, "exec"))
+    code = next(c for c in codes if c.co_qualname == mutant.function)
+    for function in functions:
+        function.__code__ = code
 
 
-def things():
-    """Modules, classes and functions, by what they are called."""
-    found = defaultdict(list)
-    for thing in gc.get_objects():
-        if issubclass(type(thing), ModuleType):
-            found[thing.__name__].append(thing)
-        elif issubclass(type(thing), FunctionType | type):
-            code = getattr(getattr(thing, "__code__", 0), "co_qualname", "")
-            found[thing.__module__, thing.__qualname__, code].append(thing)
-    return found
+def codes_in(code):
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield from codes_in(const)
 
 
-def take_over(anew, known, constant):
-    """The code and the defaults of functions, and the constant of a name."""
-    for name, (new, *others) in anew.items():
-        for old in [] if others else known[name]:
-            if isinstance(new, FunctionType):
-                old.__code__ = new.__code__
-                old.__defaults__ = new.__defaults__
-                old.__kwdefaults__ = new.__kwdefaults__
-            elif isinstance(vars(new).get(constant), int | float | tuple):
-                setattr(old, constant, vars(new)[constant])
+def put_constant(mutant, watch):
+    """Where a constant is held; what has it as a default is returned."""
+    files = {getattr(m, "__file__", None): m for m in sys.modules.values()}
+    holders = [files[file] for file in watch.modules if file in files]
+    owner, makers = files[str(watch.found[mutant.module][0])], []
+    if mutant.function:
+        owner = attrgetter(mutant.function)(owner)
+        holders, makers = [owner], makers_of(owner, mutant.target)
+    old = vars(owner).get(mutant.target)
+    for holder in holders if isinstance(old, int | float | tuple) else []:
+        if vars(holder).get(mutant.target) is old:
+            setattr(holder, mutant.target, eval(mutant.text))
+    return makers
+
+
+def makers_of(kind, field):
+    """What makes instances of a class, and of heirs with the same field."""
+    makers = [kind.__init__, kind.__new__]
+    yield from (m for m in makers if isinstance(m, FunctionType))
+    for heir in kind.__subclasses__():
+        if field not in vars(heir):
+            yield from makers_of(heir, field)
+
+
+def put_default(mutant, function):
+    own = inspect.signature(function, follow_wrapped=False).parameters
+    given = {n: p.default for n, p in own.items() if p.default is not p.empty}
+    if mutant.target in given:
+        given[mutant.target] = eval(mutant.text)
+    keywords = function.__kwdefaults__ or {}
+    function.__kwdefaults__ = {name: given.pop(name) for name in keywords}
+    function.__defaults__ = tuple(given.values())
 
 
 def passes(test, seconds):
-    """Unseen; a test that takes far too long ends the child."""
-    for plugin in ("watch", "terminalreporter"):
-        test.config.pluginmanager.unregister(name=plugin)
+    """Whether it does; one that takes far too long ends the child."""
     signal.setitimer(signal.ITIMER_VIRTUAL, 2 + 5 * seconds)
     signal.setitimer(signal.ITIMER_REAL, 60 + 20 * seconds)  # or waits
     test.ihook.pytest_runtest_protocol(item=test, nextitem=None)

@@ -28,7 +28,7 @@ def test_every_function_was_tried_as_it_is_and_all_that_lives_is_explained(
 
 def test_explained_are_mutants_and_all_constants_that_have_none(made):
     mutants = [mutant for _, of in made.values() for mutant in of]
-    mutated = {mutant[:3] for mutant in mutants}
+    mutated = {(m.module, m.function, m.target) for m in mutants}
     others = {
         f"{module}.{name}"
         for module, (_, tree) in modules(LIBRARY).items()
