@@ -248,7 +248,7 @@ def reference_words(rng, N=5, D=2):
 @world("eq-surgery-shift")
 def _(rng):
     """The eigenvalues of a pair, moved up; and the same input twice."""
-    X, k, _, _, bound = reference_words(rng)
+    _, k, _, _, bound = reference_words(rng)
     c = rng.uniform(0.5, 2.0)
 
     def shifted(x, z):
@@ -279,7 +279,7 @@ def _(rng):
 
 @world("eq-empirical-map")
 def _(rng):
-    X, k, _, _, bound = reference_words(rng)
+    _, k, _, _, bound = reference_words(rng)
     return bound | {
         r"\mathbf s": lambda x: np.array([k(x, other) for other in X]),
         "k_e": lambda x, z: sum(k(x, other) * k(z, other) for other in X),
