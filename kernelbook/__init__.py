@@ -10,6 +10,7 @@ loaded when it is first used: ``import kernelbook; kernelbook.gp.fit``.
 ``ridge``           ridge regression, primal and dual
 ``logistic``        logistic regression with a bias, by Newton's method
 ``kernel_logistic`` logistic regression in the dual
+``kernel_pca``      principal components in feature space
 ``softmax``         logistic regression with many classes
 ``perceptron``      the perceptron, primal and dual, its mistake bound
 ``discriminant``    scores, hyperplanes and least squares for classes
@@ -51,6 +52,7 @@ __all__ = [
     "gaussians",
     "gp",
     "kernel_logistic",
+    "kernel_pca",
     "kernels",
     "labels",
     "learning",

@@ -110,6 +110,27 @@ def count_monomials(D: int, degree: int) -> int:
     return math.comb(int(D) + int(degree) - 1, int(degree))
 
 
+def count_dichotomies(N: int, M: int) -> int:
+    """How many labellings of N points a hyperplane through 0 separates.
+
+    C(N, M) = 2 Σ_{i=0}^{M-1} C(N - 1, i), of the 2^N labellings, for N points
+    of M features in general position: any M of them linearly independent.
+
+    Parameters
+    ----------
+    N : whole number >= 1, points
+    M : whole number >= 1, features
+
+    Examples
+    --------
+    >>> count_dichotomies(N=4, M=3)  # with a constant, four points in a plane
+    14
+    """
+    _checks.count(N, "N")
+    _checks.count(M, "M")
+    return 2 * sum(math.comb(int(N) - 1, i) for i in range(int(M)))
+
+
 def exponents(D: int, degree: int) -> NDArray[np.int64]:
     """All exponent vectors q with q_1 + ... + q_D = degree, one per row.
 

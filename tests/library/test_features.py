@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.optimize import linprog
 from sklearn.preprocessing import PolynomialFeatures
 
 from kernelbook import features, kernels, toydata
@@ -267,3 +268,23 @@ def test_the_first_weight_of_inputs_with_a_bias_is_added_to_each_output():
 def test_bad_input_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("N", "M"), [(1, 1), (3, 2), (5, 2), (5, 3), (4, 6)])
+def test_dichotomies_are_counted_by_linear_programs(N, M):
+    """Points in general position; a labelling is feasible or it is not."""
+    points = np.random.default_rng(N + M).standard_normal((N, M))
+    separated = 0
+    for t in itertools.product([-1.0, 1.0], repeat=N):
+        rows = -np.array(t)[:, None] * points
+        found = linprog(
+            np.zeros(M), A_ub=rows, b_ub=-np.ones(N), bounds=(None, None)
+        )
+        separated += found.status == 0
+    assert features.count_dichotomies(N, M) == separated
+
+
+def test_dichotomies_refuse_nothing_to_count():
+    for N, M, name in [(0, 1, "N"), (1, 0, "M")]:
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            features.count_dichotomies(N, M)

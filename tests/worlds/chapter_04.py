@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 from scipy.interpolate import BarycentricInterpolator
+from scipy.optimize import linprog
 from scipy.stats import norm
 from sklearn.metrics.pairwise import sigmoid_kernel
 from typeset import Each
@@ -214,3 +215,63 @@ def _(rng):
         return sigmoid_kernel([x], [z], gamma=a, coef0=b)[0, 0]
 
     return pair(rng) | {"a": a, "b": b, "k": k}
+
+
+def centred_problem(rng):
+    """Centred features, and a direction of PCA found from them alone."""
+    p = ridge_problem(rng)
+    mean = p.Phi.mean(axis=0)
+    F = p.Phi - mean
+    variances, V = np.linalg.eigh(F.T @ F / p.N)
+    v = V[:, -2]
+    a = np.linalg.lstsq(F.T, v, rcond=None)[0]
+    return p, F, mean, variances[-2], v, a
+
+
+@world("eq-map-centred")
+def _(rng):
+    p, F, *_ = centred_problem(rng)
+    H = np.array([p_n - np.full(p.N, 1 / p.N) for p_n in np.eye(p.N)])
+    return bindings(p) | {r"\tilde{\mathbf K}": F @ F.T, r"\mathbf H": H}
+
+
+@world("eq-map-pca")
+def _(rng):
+    p, F, _, variance, _, a = centred_problem(rng)
+    return bindings(p) | {
+        r"\tilde{\mathbf K}": F @ F.T,
+        r"\mu": variance,
+        r"\mathbf a": a,
+    }
+
+
+@world("eq-map-pca-projection")
+def _(rng):
+    p, F, mean, _, v, a = centred_problem(rng)
+
+    def inner(x, z):
+        return (p.phi(x) - mean) @ (p.phi(z) - mean)
+
+    return bindings(p) | {
+        r"\mathbf a": a,
+        r"\tilde k": inner,
+        "y": lambda x: v @ (p.phi(x) - mean),
+    }
+
+
+@world("eq-map-cover")
+def _(rng):
+    """Every labelling is put to a linear program."""
+
+    def separated(N, M):
+        N, M = int(N), int(M)
+        points, total = rng.standard_normal((N, M)), 0
+        for t in itertools.product([-1.0, 1.0], repeat=N):
+            rows = -np.array(t)[:, None] * points
+            found = linprog(
+                np.zeros(M), A_ub=rows, b_ub=-np.ones(N), bounds=(None, None)
+            )
+            total += found.status == 0
+        return total
+
+    return {"N": 6, "M": 3, "C": separated}
