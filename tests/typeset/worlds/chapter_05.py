@@ -246,7 +246,7 @@ def reference_words(rng, N=5, D=2):
 @world("eq-surgery-shift")
 def _(rng):
     """The eigenvalues of a pair, moved up; and the same input twice."""
-    X, k, _, _, bound = reference_words(rng)
+    _, k, _, _, bound = reference_words(rng)
     c = rng.uniform(0.5, 2.0)
 
     def shifted(x, z):
