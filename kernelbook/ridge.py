@@ -201,10 +201,11 @@ def leave_one_out(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     """
     Phi, t = _problem(Phi, t)
     lam = _checks.positive(lam, "lam")
-    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam, overwrite=True)
-    factor = _linalg.factor(A, "ΦᵀΦ + λI", overwrite=True)
+    A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
+    factor = _linalg.factor(A, "ΦᵀΦ + λI")
     leverage = (factor.whiten(Phi.T) ** 2).sum(axis=0)
-    return (t - Phi @ factor.solve(Phi.T @ t)) / (1 - leverage)
+    residuals: FloatArray = t - Phi @ factor.solve(Phi.T @ t)
+    return residuals / (1 - leverage)
 
 
 class BiasVariance(NamedTuple):
@@ -438,9 +439,9 @@ def fit_dual_with_intercept(K: ArrayLike, t: ArrayLike, lam: float) -> DualFit:
     (array([-0.5,  0.5]), 100.0)
     """
     K, t = _dual_problem(K, t)
-    columns, t_mean = K.mean(axis=0), float(t.mean())
+    columns, t_mean = K @ np.full(len(K), 1 / len(K)), float(t.mean())
     centred = K - columns - columns[:, None] + columns.mean()
-    a = fit_dual(centred, t - t_mean, lam, overwrite=True)
+    a = fit_dual(centred, t - t_mean, lam)
     return DualFit(a, float(t_mean - columns @ a))
 
 

@@ -222,3 +222,72 @@ def _(rng):
     t = tally.numbers(rng.standard_normal(N))
     counting.cholesky_solve(Phi.T @ Phi + np.eye(M), Phi.T @ t)
     return {"N": N, "M": M, "m": tally.multiplications}
+
+
+def fitted_values(p):
+    """What the fit makes of each target by itself: the columns of S."""
+    unit = np.eye(p.N)
+    return np.array([p.Phi @ ridge.fit_primal(p.Phi, e, p.lam) for e in unit])
+
+
+@world("eq-ridge-hat", "eq-ridge-df")
+def _(rng):
+    p, bound = anywhere(rng)
+    return bound | directions(p) | {
+        r"\mathbf S": fitted_values(p).T,
+        "d": lambda lam: ridge.effective_parameters(p.Phi, lam),
+    }
+
+
+@world("eq-ridge-optimism")
+def _(rng):
+    """Fits to new noise, again and again."""
+    p, bound = anywhere(rng)
+    sigma = rng.uniform(0.5, 1.0)
+    targets = p.t + sigma * rng.standard_normal((DRAWS, p.N))
+    fit = np.array([ridge.fit_primal(p.Phi, e, p.lam) for e in np.eye(p.N)])
+    return bound | {
+        r"\sigma": sigma,
+        "t_": lambda n: Sample(targets[:, n - 1]),
+        "y": lambda x: Sample(targets @ fit @ p.phi(x)),
+        "d": lambda lam: ridge.effective_parameters(p.Phi, lam),
+    }
+
+
+def without(p, fold):
+    """The weights of the fit that has not seen a fold."""
+    rest = ~np.isin(np.arange(p.N), fold)
+    return ridge.fit_primal(p.Phi[rest], p.t[rest], p.lam)
+
+
+@world("eq-ridge-loo", "eq-ridge-gcv")
+def _(rng):
+    p, bound = at_the_optimum(rng)
+    residuals = p.t - p.Phi @ p.w
+    trace = np.trace(fitted_values(p))
+    return bound | {
+        "t_": dict(enumerate(p.t, 1)),
+        "y": lambda x: p.w @ p.phi(x),
+        "y_": lambda i: lambda x: without(p, [-i - 1]) @ p.phi(x),
+        "S": fitted_values(p).T,
+        "d": lambda lam: trace,
+        "G": lambda lam: np.mean(
+            (
+                residuals
+                / (1 - ridge.effective_parameters(p.Phi, lam) / p.N)
+            )
+            ** 2
+        ),
+    }
+
+
+@world("eq-ridge-fold")
+def _(rng):
+    p, bound = at_the_optimum(rng)
+    F = np.array([0, 2, 3])
+    return bound | {
+        r"\mathbf I": np.eye(len(F)),
+        r"\mathbf e_F": p.t[F] - p.Phi[F] @ without(p, F),
+        r"\mathbf r_F": p.t[F] - p.Phi[F] @ p.w,
+        r"\mathbf S_{FF}": fitted_values(p)[np.ix_(F, F)],
+    }

@@ -149,3 +149,22 @@ def _(rng):
     p = ridge_problem(rng, N=9)
     u = np.linalg.lstsq(p.Phi, p.a, rcond=None)[0]
     return {**bindings(p), r"\mathbf u": u, r"\mathbf w": p.w}
+
+
+@world(
+    "eq-dual-intercept-system",
+    "eq-dual-intercept-sum",
+    "eq-dual-centring",
+    "eq-dual-centred",
+    "eq-dual-intercept",
+)
+def _(rng):
+    """Coefficients from the primal fit with an intercept: residuals over λ."""
+    p, bound = anywhere(rng)
+    w, b = ridge.fit_with_intercept(p.Phi, p.t, p.lam)
+    return bound | {
+        r"\mathbf a": ridge.residual_coefficients(w, p.Phi, p.t - b, p.lam),
+        "b": b,
+        "t_": dict(enumerate(p.t, 1)),
+        r"\mathbf H": np.array([e - e.mean() for e in np.eye(p.N)]).T,
+    }

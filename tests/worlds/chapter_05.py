@@ -279,7 +279,7 @@ def _(rng):
 
 @world("eq-empirical-map")
 def _(rng):
-    _, k, _, _, bound = reference_words(rng)
+    X, k, _, _, bound = reference_words(rng)
     return bound | {
         r"\mathbf s": lambda x: np.array([k(x, other) for other in X]),
         "k_e": lambda x, z: sum(k(x, other) * k(z, other) for other in X),
