@@ -8,13 +8,12 @@
     nodes.map((node) => `${words}: ${brief(node)}`);
   const styleOf = (e) => getComputedStyle(e);
   const boxOf = (e) => e.getBoundingClientRect();
-  // Elements look alike that have the same names, all the way up, and colour.
-  const names = (e) => e && [names(e.parentElement), e.tagName, e.className,
-    e.getAttribute("style")].join(" ");
-  const few = (most, met = {}) => (e) => {
-    const look = names(e) + styleOf(e).color + styleOf(e).backgroundColor;
-    met[look] = (met[look] || 0) + 1;
-    return met[look] <= most;
+  const CLEAR = "rgba(0, 0, 0, 0)";
+  // Of elements with the same look, so many.
+  const few = (most, look, met = {}) => (e) => {
+    const kind = look(e).join();
+    met[kind] = (met[kind] || 0) + 1;
+    return met[kind] <= most;
   };
 
   const seen = { shift: 0, moved: [], longest: 0 };
@@ -95,7 +94,7 @@
     const parts = [...drawings, ...all(".live-slider > *")];
     const slabs = all(".live-figure").filter((e) => {
       for (; !e.matches("main, body"); e = e.parentElement)
-        if (styleOf(e).backgroundColor !== "rgba(0, 0, 0, 0)") return true;
+        if (styleOf(e).backgroundColor !== CLEAR) return true;
     });
     return [
       ...say("has not come", drawings.filter((e) =>
@@ -128,7 +127,9 @@
       + "summary, [onclick], [role=button], [role=link], [role=tab], "
       + "[tabindex]").filter((e) => !e.disabled && e.type !== "hidden"
       && e.checkVisibility({ visibilityProperty: true }));
-    const visited = controls.filter((e) => e.tabIndex >= 0).filter(few(3));
+    const three = few(3, (e) => [e.tagName, e.className,
+      e.closest("nav, header, footer, aside, table, dl, div")?.className]);
+    const visited = controls.filter((e) => e.tabIndex >= 0).filter(three);
     return [
       ...(byTab ? [] : ["Tab never comes to the text"]),
       ...say("is the first stop, not a way past the contents",
@@ -168,9 +169,34 @@
     ];
   };
 
+  // Contrast depends on the colour, size and weight of a text and on the
+  // ground behind it.  Of each such look, in light or in dark, two are chosen.
+  const palette = () => {
+    const chosen = new Set();
+    for (const theme of ["light", "dark"]) {
+      document.documentElement.dataset.theme = theme;
+      const grounds = new Map([[null, ""]]);
+      for (const e of all("*")) {
+        const { backgroundColor, backgroundImage, opacity } = styleOf(e);
+        const own = [backgroundColor, backgroundImage, opacity].join();
+        grounds.set(e, grounds.get(e.parentElement)
+          + (own === `${CLEAR},none,1` ? "" : own));
+      }
+      const two = few(2, (e) => {
+        const s = styleOf(e);
+        return [e.tagName, e.parentElement.tagName, s.color, s.fontSize,
+          s.fontWeight, s.textDecorationLine, s.visibility, grounds.get(e)];
+      });
+      for (const e of all("body *").reverse())
+        if ([...e.children].some((child) => chosen.has(child)) || two(e))
+          chosen.add(e);
+    }
+    return chosen;
+  };
+
   // No violation of any impact, in light or in dark.  A formula is one letter:
-  // its drawn half is hidden from assistive technology.  Of what looks alike,
-  // two are left when colours are judged.
+  // its drawn half is hidden from assistive technology.  Words of listings are
+  // many and alike: those of the palette keep their marks.
   const pleasesAxe = async () => {
     const ofColour = ["color-contrast", "link-in-text-block"];
     const run = async (theme, options) => {
@@ -183,11 +209,12 @@
     };
     const without = ofColour.map((rule) => [rule, { enabled: false }]);
     all(".katex").forEach((formula) => { formula.textContent = "x"; });
+    const chosen = palette();
+    const others = (selector) => all(selector).filter((e) => !chosen.has(e));
+    others("pre span:not([id])")
+      .forEach((e) => e.replaceWith(...e.childNodes));
     const wrong = await run("light", { rules: Object.fromEntries(without) });
-    const two = few(2), kept = new Set();
-    for (const e of all("body *").reverse())
-      if ([...e.children].some((c) => kept.has(c)) || two(e)) kept.add(e);
-    all("body *").filter((e) => !kept.has(e)).forEach((e) => e.remove());
+    others("body *").forEach((e) => e.remove());
     for (const theme of ["light", "dark"])
       wrong.push(...await run(theme, { runOnly: ofColour }));
     return wrong;
