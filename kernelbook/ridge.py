@@ -411,9 +411,7 @@ class DualFit(NamedTuple):
     b: float
 
 
-def fit_dual_with_intercept(
-    K: ArrayLike, t: ArrayLike, lam: float
-) -> DualFit:
+def fit_dual_with_intercept(K: ArrayLike, t: ArrayLike, lam: float) -> DualFit:
     """Dual solution with an intercept b that is not penalised.
 
     With H = I - 11ᵀ/N, which takes the mean away,

@@ -231,10 +231,14 @@ def fitted_values(p):
 @world("eq-ridge-hat", "eq-ridge-df")
 def _(rng):
     p, bound = anywhere(rng)
-    return bound | directions(p) | {
-        r"\mathbf S": fitted_values(p).T,
-        "d": lambda lam: ridge.effective_parameters(p.Phi, lam),
-    }
+    return (
+        bound
+        | directions(p)
+        | {
+            r"\mathbf S": fitted_values(p).T,
+            "d": lambda lam: ridge.effective_parameters(p.Phi, lam),
+        }
+    )
 
 
 @world("eq-ridge-optimism")
@@ -270,10 +274,7 @@ def _(rng):
         "S": fitted_values(p).T,
         "d": lambda lam: trace,
         "G": lambda lam: np.mean(
-            (
-                residuals
-                / (1 - ridge.effective_parameters(p.Phi, lam) / p.N)
-            )
+            (residuals / (1 - ridge.effective_parameters(p.Phi, lam) / p.N))
             ** 2
         ),
     }
