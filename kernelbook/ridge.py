@@ -204,7 +204,9 @@ def leave_one_out(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     A = _linalg.add_to_diagonal(Phi.T @ Phi, lam)
     factor = _linalg.factor(A, "ΦᵀΦ + λI")
     leverage = (factor.whiten(Phi.T) ** 2).sum(axis=0)
-    return (t - Phi @ factor.solve(Phi.T @ t)) / (1 - leverage)
+    residuals: FloatArray = t - Phi @ factor.solve(Phi.T @ t)
+    residuals /= 1 - leverage
+    return residuals
 
 
 class BiasVariance(NamedTuple):
