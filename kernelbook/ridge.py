@@ -205,7 +205,8 @@ def leave_one_out(Phi: ArrayLike, t: ArrayLike, lam: float) -> FloatArray:
     factor = _linalg.factor(A, "ΦᵀΦ + λI")
     leverage = (factor.whiten(Phi.T) ** 2).sum(axis=0)
     residuals: FloatArray = t - Phi @ factor.solve(Phi.T @ t)
-    return residuals / (1 - leverage)
+    residuals /= 1 - leverage
+    return residuals
 
 
 class BiasVariance(NamedTuple):

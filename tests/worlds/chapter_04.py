@@ -247,7 +247,7 @@ def _(rng):
 
 @world("eq-map-pca-projection")
 def _(rng):
-    p, F, mean, _, v, a = centred_problem(rng)
+    p, _, mean, _, v, a = centred_problem(rng)
 
     def inner(x, z):
         return (p.phi(x) - mean) @ (p.phi(z) - mean)
