@@ -100,7 +100,8 @@ def with_mathjax(visit, path, **options):
     page = visit(path, instead=instead, **options)
     page.wait_for_function("window.MathJax?.startup?.promise")
     page.evaluate("MathJax.startup.promise.then(() => 0)")
-    assert page.locator("mjx-container").count() > 100
+    formulas = tree(path).find_class("katex")
+    assert page.locator("mjx-container").count() == len(formulas)
     return page
 
 
