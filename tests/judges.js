@@ -208,6 +208,9 @@
         + `[${[...node.any, ...node.all, ...node.none][0]?.message}]`));
     };
     const without = ofColour.map((rule) => [rule, { enabled: false }]);
+    // What the visit itself has opened, or called up, is not fading any more.
+    document.getAnimations().forEach((animation) => animation.finish());
+    all(".tooltip").forEach((e) => e.remove());
     all(".katex").forEach((formula) => { formula.textContent = "x"; });
     const chosen = palette();
     const others = (selector) => all(selector).filter((e) => !chosen.has(e));
