@@ -16,15 +16,17 @@ export MKL_NUM_THREADS := 1
 # What is compiled once is kept: else each worker compiles all of SciPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book test check lint serve lab check-lab check-fork expected reseed mutants bench \
-  clean
+.PHONY: help book live test check lint serve lab check-lab check-live check-fork expected \
+  reseed mutants bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make book      build the book: $(PAGES)"
 	@echo "make test      lint, library tests, chapters, pages in Chromium"
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
+	@echo "make live      the book with Python in its pages, served likewise"
 	@echo "make lab       open the chapters as notebooks in JupyterLab"
+	@echo "make check-live run every cell in Chromium and compare"
 	@echo "make check-lab see that JupyterLab typesets a chapter and changes none"
 	@echo "make check-fork see that a book with other chapters is green too"
 	@echo "make expected  run the chapters and record their outputs anew"
@@ -55,33 +57,32 @@ REPORT = 2>$(VENV)/log || { \
   then echo "No package index can be reached: is there a network, and is pip's index right?"; \
   else cat $(VENV)/log; fi >&2; exit 1; }
 
-# Chapters are run and compared first; then what passed is handed to the pages.
-EXECUTED  := _build/executed
+# Chapters are run and compared first, but those that have passed as they are;
+# the pages show what passed.
 VALIDATED := _build/validated
 $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
   kernelbook kernelbook/kernels \
   $(wildcard chapters/*.md kernelbook/*.* kernelbook/*/*.* tests/expected/*)
-	@rm -rf $(EXECUTED)
-	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile \
-	  --reuse-validated --executed $(EXECUTED)
-	@$(BIN)/python -m press.outputs $(EXECUTED)
+	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --executed
 	@touch $@
 
-# Sphinx does not see when an extension has changed: then all is built anew.
-NEWER := $(shell find press _config.yml -newer $(PAGES) -name '*.*' -not -name '*.pyc' 2>/dev/null)
+# All is built anew when an extension has changed, which Sphinx does not see, or
+# what makes pages: it leaves those of older builds.
+NEWER := $(shell find press kernelbook _config.yml _toc.yml -newer $(PAGES) -name '*.*' -not -name '*.pyc' 2>/dev/null)
 book: $(VALIDATED)
 	@$(if $(NEWER),rm -rf _build/html)
 	@$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet \
-	  $(if $(NEWER),--all) .
+	  $(if $(NEWER),--all) . \
+	  || { rm -rf _build/html _build/.doctrees; exit 1; } # else the next finds nothing wrong
 	@echo "The book is at $(CURDIR)/$(PAGES)"
 
 test: lint check
 
 check: $(READY)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser and not fork" \
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser and not fork and not live" \
 	  kernelbook press tests
 	@$(MAKE) --no-print-directory book
-	@$(BIN)/python -m pytest -q -n 2 -m browser tests/book
+	@$(BIN)/python -m pytest -q -n 2 -m "browser and not live" tests/book
 
 lint: $(READY)
 	@$(BIN)/ruff check .
@@ -91,6 +92,19 @@ lint: $(READY)
 serve: book
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+# Python for the reader's browser, beside the pages: tens of megabytes, fetched once.
+LIVE := _build/html/_live/manifest.json
+$(LIVE): book
+	@$(BIN)/python -m press.live
+
+live: $(LIVE)
+	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+# Every cell of every chapter, in Chromium, against the same record.
+check-live: $(LIVE)
+	@$(BIN)/python -m pytest -q -n 2 -m live tests/book/test_run_here.py
 
 # JupyterLab has an environment of its own: with its packages around, every
 # start of pytest and of the build takes seconds longer.
@@ -107,7 +121,7 @@ lab: $(LAB)/ready
 	@$(LAB)/bin/jupyter lab --notebook-dir '$(or $(FOLDER),chapters)' $(OPTIONS)
 
 # A copy of the book with two chapters dropped and one added is green too.
-check-fork: $(READY)
+check-fork: book
 	@$(BIN)/python -m pytest -q -m fork tests/book/test_fork.py
 
 check-lab: $(LAB)/ready
@@ -119,7 +133,7 @@ expected: $(READY)
 
 # Do the claims of the book hold for other draws? SEEDS=10 CHAPTERS="02 13"
 reseed: $(READY)
-	@$(BIN)/python tests/reseed.py --seeds $(or $(SEEDS),10) $(CHAPTERS)
+	@$(BIN)/python -m tests.reseed --seeds $(or $(SEEDS),10) $(CHAPTERS)
 
 mutants: $(READY)
 	@$(BIN)/python -m pytest -q -p mutation.run -p no:xdist -p no:cacheprovider \

@@ -45,7 +45,7 @@ def parser():
         "--only", nargs="+", choices=operations.ALL, help="some operations"
     )
     parser.add_argument(
-        "--largest", type=int, default=10_000, help="leave out larger N"
+        "--largest", type=int, default=10**9, help="leave out larger N"
     )
     parser.add_argument("--output", type=report.Path, help="write JSON here")
     return parser

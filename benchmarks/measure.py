@@ -28,6 +28,10 @@ class Case:
     goals: dict[str, float] = field(default_factory=dict)
     """Name of a peer, a limit or "memory" → largest ratio we accept."""
     memory: bool = False
+    unit: float = 0.0
+    """Entries of what memory is measured in; an N × N matrix if zero."""
+    clock: Callable[[], float] = time.process_time
+    """Of the process; of the wall where others compute."""
     remarks: Callable[[Any], dict[str, Any]] = lambda result: {}
 
     def __str__(self):
@@ -38,11 +42,11 @@ class DisagreementError(Exception):
     """Two results differ by more than the tolerance."""
 
 
-def cpu_seconds(run):
-    """Result and CPU time of one run."""
-    start = time.process_time()
+def seconds_of(run, clock):
+    """Result and time of one run."""
+    start = clock()
     result = run()
-    return result, time.process_time() - start
+    return result, clock() - start
 
 
 def measure(case, budget):
@@ -54,7 +58,7 @@ def measure(case, budget):
     runs = {"kernelbook": case.ours} | case.peers
     results, seconds = {}, {}
     for name, run in runs.items():
-        results[name], seconds[name] = cpu_seconds(run)
+        results[name], seconds[name] = seconds_of(run, case.clock)
     errors = _agreement(case, results)
     remarks = case.remarks(results["kernelbook"])
     del results
@@ -64,7 +68,10 @@ def measure(case, budget):
     if spent < budget:
         rounds = []
         while not rounds or (spent < budget and len(rounds) < MOST_ROUNDS):
-            seconds = {name: cpu_seconds(run)[1] for name, run in runs.items()}
+            seconds = {
+                name: seconds_of(run, case.clock)[1]
+                for name, run in runs.items()
+            }
             seconds |= {name: limit() for name, limit in case.limits.items()}
             spent += sum(seconds.values())
             rounds.append(seconds)
@@ -101,7 +108,7 @@ def _agreement(case, results):
 
 
 def _memory(case):
-    """Peak of what NumPy allocates, in units of one N × N matrix.
+    """Peak of what NumPy allocates, in units of one N × N matrix, or others.
 
     Torch has its own allocator, which tracemalloc does not see.
     """
@@ -111,6 +118,7 @@ def _memory(case):
         gc.collect()
         tracemalloc.start()
         runs[name]()
-        peaks[name] = tracemalloc.get_traced_memory()[1] / (8 * case.N**2)
+        unit = 8 * (case.unit or case.N**2)
+        peaks[name] = tracemalloc.get_traced_memory()[1] / unit
         tracemalloc.stop()
     return peaks

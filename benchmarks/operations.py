@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_moons
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks import peers
+from benchmarks import large, peers
 from benchmarks.measure import Case
 from kernelbook import (
     gp,
@@ -422,4 +422,9 @@ ALL = {
     "certified": svm_certified,
     "programs": svm_programs,
     "logistic": dual_logistic,
+    "nystrom": large.nystrom_ridge,
+    "fourier": large.fourier_ridge,
+    "iterative": large.conjugate_gradients,
+    "inducing": large.inducing_points,
+    "distributed": large.rows_on_workers,
 }

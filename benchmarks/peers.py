@@ -17,7 +17,10 @@ from sklearn.gaussian_process.kernels import (
     DotProduct,
     WhiteKernel,
 )
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 MODULES = {
@@ -133,6 +136,92 @@ def _exponential_quadratic(theta, beta):
         + ConstantKernel(theta[3], wide) * DotProduct(0.0, "fixed")
         + WhiteKernel(1 / beta, wide)
     )
+
+
+# --------------------------------------------------------- when N is large
+
+
+def nystroem_ridge(X, t, Z, gamma, lam, M):
+    """With the landmarks that :func:`nystroem_landmarks` foretells."""
+    model = make_pipeline(
+        Nystroem(gamma=gamma, n_components=M, random_state=0),
+        Ridge(lam, fit_intercept=False),
+    )
+    return model.fit(X, t).predict(Z)
+
+
+def nystroem_landmarks(N, M):
+    return np.random.RandomState(0).permutation(N)[:M]
+
+
+def sampler_ridge(X, t, Z, gamma, lam, M):
+    model = make_pipeline(
+        RBFSampler(gamma=gamma, n_components=M, random_state=0),
+        Ridge(lam, fit_intercept=False),
+    )
+    return model.fit(X, t).predict(Z)
+
+
+def sgpr(X, t, landmarks, gamma, height, beta):
+    """GPyTorch's bound and its gradient by ln height, ln γ, ln β.
+
+    In double precision on one thread, with the settings of its tutorial: it
+    knows that the matrix is of low rank plus a diagonal.  The landmarks have
+    no gradient, as ours have none.
+    """
+    import gpytorch
+    import torch
+
+    torch.set_num_threads(1)
+
+    class Model(gpytorch.models.ExactGP):
+        def __init__(self, X, t, likelihood):
+            super().__init__(X, t, likelihood)
+            self.mean_module = gpytorch.means.ZeroMean()
+            self.base = gpytorch.kernels.ScaleKernel(
+                gpytorch.kernels.RBFKernel()
+            )
+            self.covar_module = gpytorch.kernels.InducingPointKernel(
+                self.base,
+                inducing_points=torch.from_numpy(landmarks.copy()),
+                likelihood=likelihood,
+            )
+
+        def forward(self, X):
+            return gpytorch.distributions.MultivariateNormal(
+                self.mean_module(X), self.covar_module(X)
+            )
+
+    likelihood = gpytorch.likelihoods.GaussianLikelihood()
+    model = Model(torch.from_numpy(X), torch.from_numpy(t), likelihood)
+    model = model.double()
+    length = (2 * gamma) ** -0.5
+    values = torch.from_numpy(np.array([height, length, 1 / beta]))
+    model.base.outputscale = values[0]
+    model.base.base_kernel.lengthscale = values[1]
+    likelihood.noise = values[2]
+    model.covar_module.inducing_points.requires_grad_(False)
+    model.train()
+    mll = gpytorch.mlls.ExactMarginalLogLikelihood(likelihood, model)
+    raw = [
+        model.base.raw_outputscale,
+        model.base.base_kernel.raw_lengthscale,
+        likelihood.noise_covar.raw_noise,
+    ]
+
+    def run():
+        model.zero_grad()
+        value = mll(model(*model.train_inputs), model.train_targets)
+        value.backward()
+        # From raw numbers, p = softplus(raw), to logarithms of ours.
+        slopes = []
+        for parameter, p in zip(raw, values.numpy(), strict=True):
+            by_p = parameter.grad.item() / torch.sigmoid(parameter).item()
+            slopes.append(by_p * p * len(t))
+        by = np.array([slopes[0], -slopes[1] / 2, -slopes[2]])
+        return value.item() * len(t), by
+
+    return run
 
 
 # --------------------------------------------------------- classification

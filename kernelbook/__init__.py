@@ -14,6 +14,7 @@ loaded when it is first used: ``import kernelbook; kernelbook.gp.fit``.
 ``softmax``         logistic regression with many classes
 ``perceptron``      the perceptron, primal and dual, its mistake bound
 ``discriminant``    scores, hyperplanes and least squares for classes
+``fisher``          directions that separate classes, with a kernel too
 ``multiclass``      many classes from two, by the rest or by pairs
 ``bayes``           generative classifiers: LDA, QDA, naive Bayes
 ``labels``          from your class labels to those of the book, and back
@@ -25,6 +26,13 @@ loaded when it is first used: ``import kernelbook; kernelbook.gp.fit``.
 ``duality``         Lagrangian duality for quadratic programs
 ``margin``          hyperplanes, distances and the hard margin
 ``svm``             the dual of a support vector machine, certified
+``svr``             support vector regression, certified as well
+``calibration``     from scores to probabilities, by Platt's sigmoid
+``nystrom``         few columns of a Gram matrix, ridge with landmarks
+``inducing``        Gaussian processes with inducing points
+``fourier``         random Fourier features, ridge on them
+``iterative``       conjugate gradients without the Gram matrix
+``distributed``     ridge over rows on many machines (needs Dask)
 ``evaluation``      accuracy, log loss and calibration of a classifier
 ``estimators``      the same for scikit-learn's pipelines (needs it)
 ``exceptions``      what the library warns of
@@ -41,16 +49,22 @@ __version__ = "0.2.0"
 
 __all__ = [
     "bayes",
+    "calibration",
     "counting",
     "discriminant",
+    "distributed",
     "duality",
     "estimators",
     "evaluation",
     "exceptions",
     "features",
     "figures",
+    "fisher",
+    "fourier",
     "gaussians",
     "gp",
+    "inducing",
+    "iterative",
     "kernel_logistic",
     "kernel_pca",
     "kernels",
@@ -61,10 +75,12 @@ __all__ = [
     "mean_field",
     "multiclass",
     "networks",
+    "nystrom",
     "perceptron",
     "ridge",
     "softmax",
     "svm",
+    "svr",
     "toydata",
     "validity",
 ]

@@ -143,6 +143,14 @@ def non_negative(value: float, name: str) -> float:
     return number
 
 
+def share(value: float, name: str) -> float:
+    """A number from 0 to 1."""
+    number = real(value, name)
+    if not 0 <= number <= 1:
+        raise ValueError(f"{name} must be from 0 to 1, got {value}")
+    return number
+
+
 def real(value: float, name: str) -> float:
     """A finite number, not an array of them."""
     if np.ndim(value) > 0:

@@ -158,8 +158,8 @@ def newton(
     return Descent(np.array(path), np.array(values), slope, status, gain)
 
 
-def scaled_solve(H: FloatArray, slope: FloatArray) -> FloatArray:
-    """H⁻¹ slope, after a rescaling that makes the diagonal of H one.
+def scaled_factor(H: FloatArray) -> tuple[FloatArray, _linalg.Factor]:
+    """Scales d, and the factor of diag(d) H diag(d), whose diagonal is one.
 
     Should the factorisation need a jitter, it is small for every feature,
     whatever its unit.
@@ -173,8 +173,21 @@ def scaled_solve(H: FloatArray, slope: FloatArray) -> FloatArray:
             f"{diagonal.max():.2g}"
         )
     scale = 1 / np.sqrt(diagonal)
-    C = scale[:, None] * H * scale
-    return scale * _linalg.factor(C, "the Hessian").solve(scale * slope)
+    return scale, _linalg.factor(scale[:, None] * H * scale, "the Hessian")
+
+
+def scaled_solve(H: FloatArray, slope: FloatArray) -> FloatArray:
+    """H⁻¹ slope, by the scaled factor."""
+    scale, factor = scaled_factor(H)
+    return scale * factor.solve(scale * slope)
+
+
+def inverse_diagonal(H: FloatArray) -> FloatArray:
+    """The diagonal of H⁻¹: squared lengths of the columns of U⁻ᵀ, scaled."""
+    scale, factor = scaled_factor(H)
+    columns = factor.whiten(np.eye(len(H)))
+    squares: FloatArray = scale**2 * (columns**2).sum(axis=0)
+    return squares
 
 
 def product(A: FloatArray, B: FloatArray, names: str) -> FloatArray:
@@ -289,9 +302,14 @@ def strictly_positive(A: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
     return found.x[:columns], found.x[columns:] > 0.5
 
 
+def rank_with_bias(X: FloatArray) -> int:
+    """Rank of X̃ = [1 X], in units in which its columns are alike."""
+    return int(np.linalg.matrix_rank(with_bias(units(X).inputs(X))))
+
+
 def refuse_dependent_columns(X: FloatArray) -> None:
     """Raise if more than one w would have the same outputs."""
-    rank = int(np.linalg.matrix_rank(with_bias(units(X).inputs(X))))
+    rank = rank_with_bias(X)
     if rank == X.shape[1] + 1:
         return
     constant = np.flatnonzero(np.ptp(X, axis=0) == 0)

@@ -18,12 +18,15 @@ CONVERGED = "converged"
 class Progress:
     """Reports on stderr, the first after ten seconds of computing.
 
-    Not of waiting: on a busy machine nobody would know what to expect.
+    Not of waiting: on a busy machine nobody would know what to expect.  Only
+    where others compute is it the ``waiting`` that counts.
     """
 
-    def __init__(self, name: str, wanted: bool = True) -> None:
-        self.name, self.wanted = name, wanted
-        self.start = self.shown = time.process_time() if wanted else 0.0
+    def __init__(
+        self, name: str, wanted: bool = True, waiting: bool = False
+    ) -> None:
+        self.name, self.wanted, self.waiting = name, wanted, waiting
+        self.start = self.shown = self._now() if wanted else 0.0
         self.looked = time.monotonic()
 
     def __call__(self, text: str) -> None:
@@ -31,11 +34,14 @@ class Progress:
         # The clock on the wall is the cheap one to read.
         if not self.wanted or time.monotonic() - self.looked < EVERY:
             return
-        self.looked, now = time.monotonic(), time.process_time()
+        self.looked, now = time.monotonic(), self._now()
         if now - self.shown >= EVERY:
             self.shown = now
             seconds = f"{now - self.start:.0f} s"
             print(f"{self.name}: {seconds}, {text}", file=sys.stderr)
+
+    def _now(self) -> float:
+        return time.monotonic() if self.waiting else time.process_time()
 
 
 def warn_unless_converged(

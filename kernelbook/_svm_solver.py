@@ -1,12 +1,17 @@
 """How the dual of a support vector machine is solved.
 
-The problem.  In v = α∘t the dual of chapter 16 reads: minimise
+The problem.  In v = α∘t the dual of chapter 19 reads: minimise
 
     ½ vᵀKv - tᵀv  subject to  Σ_n v_n = 0  and  low_n <= v_n <= high_n,
 
 where low and high are 0 and C t_n in the right order.  A machine without bias
 is one with bias and a phantom example more: k(x, ·) = 0, t = 0 and v without
 bounds takes up whatever Σ_n v_n is not zero.
+
+Regression (chapter 20) is the same problem with each example twice: once to
+push its output up, with t_n - ε in place of t_n and 0 <= v <= C, and once to
+pull it down, with t_n + ε and -C <= v <= 0.  Its coefficient is the sum of
+the two v.
 
 What one knows of a point.  Only v and e = t - Kv, minus the gradient.  To
 raise v_i and to lower v_j by a small s gains s (e_i - e_j).
@@ -19,7 +24,7 @@ Certificate.  For every feasible v and every b,
     primal - dual = Σ_n max(e_n - b, 0) (high_n - v_n)
                       + max(b - e_n, 0) (v_n - low_n).
 
-The best b is a median of e: as many e_n above it as there are labels -1.
+The best b is a median of e: as many e_n above it as there are v_n <= 0.
 
 Rounding.  Because Σ_n v_n = 0, the inner products may be taken from any
 origin in feature space.  If the examples are far from it, in units of their
@@ -54,7 +59,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigvalsh
 
-from kernelbook import _interior_point, _progress
+from kernelbook import _checks, _interior_point, _progress
 from kernelbook._checks import FloatArray
 
 BoolArray = NDArray[np.bool_]
@@ -89,21 +94,32 @@ class Problem:
 
     K: FloatArray
     t: FloatArray
+    """Labels; or targets minus ε, and once more plus ε."""
     low: FloatArray
     high: FloatArray
     C: float
     bias: bool
     given: FloatArray
-    """K as it came: not moved, without phantom."""
+    """K as it came: not moved, each example once, without phantom."""
     eps: float
     """Precision to which the entries of K are known."""
     origin: int | None
     """The example at the origin, if that was moved."""
 
+    @property
+    def size(self) -> int:
+        """Number of v, the phantom's apart."""
+        return len(self.t) - (not self.bias)
+
+    @property
+    def tube(self) -> bool:
+        """Whether it is regression, with two v for each example."""
+        return self.size > len(self.given)
+
     @cached_property
     def scale(self) -> float:
         """Mean of the diagonal of K, the phantom apart; 1 if that is 0."""
-        return float(self.K.diagonal()[: len(self.given)].mean()) or 1.0
+        return float(self.K.diagonal()[: self.size].mean()) or 1.0
 
     @property
     def stride(self) -> float:
@@ -137,7 +153,7 @@ class Problem:
         """Ends of the interval of the biases with the smallest gap."""
         if not self.bias:
             return float(e[-1]), float(e[-1])
-        N_plus = int((self.t > 0).sum())
+        N_plus = int((self.high > 0).sum())
         ordered = np.partition(e, [N_plus - 1, N_plus])
         return float(ordered[N_plus - 1]), float(ordered[N_plus])
 
@@ -145,12 +161,43 @@ class Problem:
 def problem(
     K: FloatArray, t: FloatArray, C: float, bias: bool, eps: float = EPS
 ) -> Problem:
+    """Classification: one v for each example."""
+    low, high = np.minimum(0.0, C * t), np.maximum(0.0, C * t)
+    return in_box(K, t, (low, high), C, bias, eps)
+
+
+def tube_problem(
+    K: FloatArray,
+    t: FloatArray,
+    C: float,
+    epsilon: float,
+    bias: bool,
+    eps: float = EPS,
+) -> Problem:
+    """Regression: two v for each example, up and down."""
+    none, most = np.zeros(len(t)), np.full(len(t), C)
+    box = np.append(none, -most), np.append(most, none)
+    targets = np.append(t - epsilon, t + epsilon)
+    return in_box(K, targets, box, C, bias, eps)
+
+
+def in_box(
+    K: FloatArray,
+    t: FloatArray,
+    box: tuple[FloatArray, FloatArray],
+    C: float,
+    bias: bool,
+    eps: float,
+) -> Problem:
     """The problem in v, with phantom and moved origin if they are needed."""
     block = evenly_spaced(K)
     origin = midst(K, block)
     probe(K, block, eps)
-    low, high = np.minimum(0.0, C * t), np.maximum(0.0, C * t)
+    low, high = box
     given = K
+    copies = len(t) // len(K)
+    if copies > 1:
+        K = np.tile(K, (copies, copies))
     if not bias:
         never = 2 * C * len(t)  # Σ|v| is at most half of this
         K, t = np.pad(K, (0, 1)), np.append(t, 0.0)
@@ -226,10 +273,9 @@ def balanced(p: Problem, v: FloatArray) -> FloatArray:
     The smallest v inside the box takes up the rest, because it has the finest
     digits; what is then left of it is the phantom's.
     """
-    examples = len(p.given)
     v = v.copy()
     inside = np.flatnonzero((v > p.low) & (v < p.high))
-    inside = inside[inside < examples]
+    inside = inside[inside < p.size]
     if len(inside):
         n = inside[np.abs(v[inside]).argmin()]
         rest = v[n] - math.fsum(v.tolist())
@@ -245,8 +291,11 @@ def outward(p: Problem, point: Point) -> Point:
     A margin that falls short by δ costs C δ in the primal, and where no v_n
     reaches C that may be more than all the rest.  Then every v is multiplied
     by 1 + ε, which makes all margins longer, and the gap is about ε Σ_n |v_n|.
+    A tube has no such direction.
     """
-    N = len(p.given)
+    if p.tube:
+        return point
+    N = p.size
     v, e, t = point.v[:N], point.e[:N], p.t[:N]
     short = max(0.0, float((t * (e - point.b)).max()))
     noise = EPS * float((np.abs(p.given) @ np.abs(v)).max())
@@ -281,13 +330,23 @@ def as_given(p: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
     v_n, where r is the example at the moved origin.  Rounding leaves Σ_n v_n
     a little off 0, and K_rr may be huge.
     """
-    N = len(p.given)
-    v, e = point.v[:N], point.e[:N]
+    v, e = point.v[: p.size], point.e[: p.size]
     if p.origin is None:
         return v, e
     row = p.given[p.origin]
     corner = row[p.origin]
-    return v, e - ((row - corner) @ v + corner * math.fsum(v))
+    a = v.reshape(-1, len(row)).sum(axis=0)
+    return v, e - ((row - corner) @ a + corner * math.fsum(v))
+
+
+def advice(status: str, relative_gap: float) -> str:
+    """What helps a solver that has not ended within its tolerance."""
+    helps = (
+        "rounding of K is in the way: standardise the inputs, or lower C"
+        if status == "stalled"
+        else "with more time it goes on"
+    )
+    return f"the relative gap is {relative_gap:.1e}; {helps}"
 
 
 # ------------------------------------------------------------ the schedule
@@ -317,6 +376,15 @@ class Watch:
             raise Stop("max_seconds")
         self.iterations += granted
         return granted
+
+
+def limits(max_iterations: int | None, max_seconds: float | None) -> Watch:
+    """The watch that a user's limits ask for, checked."""
+    if max_iterations is not None:
+        max_iterations = _checks.count(max_iterations, "max_iterations")
+    if max_seconds is not None:
+        max_seconds = _checks.positive(max_seconds, "max_seconds")
+    return Watch(max_iterations, max_seconds)
 
 
 class Search:
@@ -682,8 +750,8 @@ def project(p: Problem, v: FloatArray) -> FloatArray:
     for _ in range(SWEEPS):
         total = float(v.sum())
         inside = (v > p.low) & (v < p.high)
-        if inside[: len(p.given)].any():
-            inside[len(p.given) :] = False
+        if inside[: p.size].any():
+            inside[p.size :] = False
         if abs(total) <= EPS * np.abs(v).sum() or not inside.any():
             break
         v[inside] -= total / inside.sum()
@@ -700,11 +768,12 @@ def low_rank_step(p: Problem, point: Point, watch: Watch) -> Point:
     An error of δ in K moves an output by at most δ Σ|v|.  The diagonal
     bounds that error because it bounds every entry of a Gram matrix.  No v of
     the solution exceeds twice the primal of any point: Σ_n α_n is the dual
-    plus ½‖w‖², and neither exceeds the lowest primal.
+    plus ½‖w‖², and neither exceeds the lowest primal.  In regression Σ_n α_n
+    is no part of the dual, and only the box bounds v.
     """
     if max(p.K.max(), -p.K.min()) > p.K.diagonal().max() + BEYOND * p.flat:
         refuse_indefinite(p.given, p.eps)
-    reach = 2 * (point.dual + point.gap)
+    reach = math.inf if p.tube else 2 * (point.dual + point.gap)
     error = LOW_RANK / max(min(p.C, reach), p.stride)
     G = _interior_point.pivoted_cholesky(p.K, max(error, NOISE * p.flat))
     if G is None:

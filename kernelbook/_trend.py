@@ -9,7 +9,7 @@ Rasmussen & Williams' section 2.7 in the limit of a vague prior:
     P = C⁻¹ - GGᵀ,  G = C⁻¹HR⁻¹ = U⁻¹VR⁻¹         in the place of C⁻¹
     a = Pt = C⁻¹(t - Hw)
 
-so that every formula of chapter 8 holds with P for C⁻¹, the mean gains φ(x)ᵀw
+so that every formula of chapter 9 holds with P for C⁻¹, the mean gains φ(x)ᵀw
 and the variance gains rᵀA⁻¹r with r = φ(x) - HᵀC⁻¹k(x): what is not known of
 the weights.
 """

@@ -1,6 +1,6 @@
 """Generative classifiers: a model of each class, and Bayes' rule.
 
-The equations are those of chapter 12.  Classes are numbered 0, ..., K - 1.  A
+The equations are those of chapter 14.  Classes are numbered 0, ..., K - 1.  A
 fitted model keeps the class priors ``pi`` (K,) and the parameters of
 p(x | t = k); what every model can do is below, as functions.  What is counted
 and measured in each class, and how, is in ``_class_statistics``.
@@ -312,6 +312,63 @@ def predict(model: Generative, X: ArrayLike) -> IntArray:
     return t
 
 
+def expected_loss(
+    model: Generative, X: ArrayLike, loss: ArrayLike
+) -> FloatArray:
+    """What each action costs on average, Σ_k L_ka p(t = k | x).
+
+    Parameters
+    ----------
+    model : a fitted model
+    X : (N, D) inputs as rows
+    loss : (K, A), what action a costs if the class is k.  Usually the first
+        K actions are to name a class; one more may be to name none.
+
+    Returns
+    -------
+    risk : (N, A)
+
+    Examples
+    --------
+    >>> model = fit_lda([[0.0], [2.0], [5.0], [7.0]], [0, 0, 1, 1])
+    >>> expected_loss(model, [[4.0]], [[0, 1, 0.05], [10, 0, 0.05]]).round(3)
+    array([[9.241, 0.076, 0.05 ]])
+    """
+    loss = _checks.matrix(loss, "loss")
+    if len(loss) != len(model.pi):
+        raise ValueError(
+            "loss must have one row per class, shape "
+            f"({len(model.pi)}, A), got {loss.shape}"
+        )
+    risk: FloatArray = np.exp(log_posterior(model, X)) @ loss
+    return risk
+
+
+def decide(model: Generative, X: ArrayLike, loss: ArrayLike) -> IntArray:
+    """The action with the least expected loss; of equals, the first.
+
+    With 1 everywhere but 0 on the diagonal this is `predict`.
+
+    Parameters
+    ----------
+    model : a fitted model
+    X : (N, D) inputs as rows
+    loss : (K, A), what action a costs if the class is k
+
+    Returns
+    -------
+    actions : (N,) whole numbers from 0 to A - 1
+
+    Examples
+    --------
+    >>> model = fit_lda([[0.0], [2.0], [5.0], [7.0]], [0, 0, 1, 1])
+    >>> decide(model, [[3.0], [3.4], [4.0]], [[0, 1, 0.2], [1, 0, 0.2]])
+    array([0, 2, 1])
+    """
+    actions: IntArray = expected_loss(model, X, loss).argmin(axis=1)
+    return actions
+
+
 def draw_classes(model: Generative, size: int, rng: Seed) -> IntArray:
     """Classes drawn from the prior: the first half of a new data set.
 
@@ -437,6 +494,54 @@ def fit_qda(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> QDA:
         Sigma.append(stats.covariance(stats.deviations(X_k, mu_k), lam))
         stats.require_definite(Sigma[k], len(X_k) - 1, f" of class {k}")
     return QDA(class_priors(t), mu, np.stack(Sigma))
+
+
+def fit_rda(
+    X: ArrayLike, t: ArrayLike, alpha: float, shrinkage: float = 0.0
+) -> QDA:
+    """Regularised discriminant analysis: between LDA, QDA and round classes.
+
+    Σ_k(α) = αΣ_k + (1 - α)Σ with the shared covariance Σ, and then
+    (1 - s) Σ_k(α) + s (tr Σ_k(α) / D) I with the shrinkage s.
+
+    Parameters
+    ----------
+    X : (N, D) inputs as rows
+    t : (N,) classes 0, ..., K - 1
+    alpha : from 0, one covariance as in LDA, to 1, own ones as in QDA
+    shrinkage : from 0, none, to 1, round classes
+
+    Returns
+    -------
+    model : QDA
+
+    Raises
+    ------
+    ValueError
+        If a covariance is still singular.
+
+    Examples
+    --------
+    >>> X, t = [[0.0], [2.0], [5.0], [9.0]], [0, 0, 1, 1]
+    >>> fit_rda(X, t, alpha=0.5).Sigma.ravel()  # LDA has 2.5, QDA 1 and 4
+    array([1.75, 3.25])
+    """
+    X, t = _examples(X, t)
+    alpha = _checks.share(alpha, "alpha")
+    shrinkage = _checks.share(shrinkage, "shrinkage")
+    mu, pi = stats.class_means(X, t), class_priors(t)
+    inner = stats.deviations(X, mu[t])
+    own = [stats.covariance(inner[t == k], 0.0) for k in range(len(mu))]
+    shared = np.tensordot(pi, own, axes=1)
+    Sigma = []
+    for k, Sigma_k in enumerate(own):
+        mixed = (1 - shrinkage) * (alpha * Sigma_k + (1 - alpha) * shared)
+        mean = alpha * Sigma_k.trace() + (1 - alpha) * shared.trace()
+        Sigma.append(
+            _linalg.add_to_diagonal(mixed, shrinkage * mean / len(shared))
+        )
+        stats.require_definite(Sigma[k], len(X) - len(mu), f" of class {k}")
+    return QDA(pi, mu, np.stack(Sigma))
 
 
 def fit_gaussian_nb(

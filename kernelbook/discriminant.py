@@ -1,6 +1,6 @@
 """Discriminant functions: one score per class, and the largest wins.
 
-The equations are those of chapter 11.  K is the number of classes, not a Gram
+The equations are those of chapter 13.  K is the number of classes, not a Gram
 matrix, and the classes are the whole numbers 0, ..., K-1.  The weights of all
 classes stand in one array W of shape (D+1, K): row 0 holds the biases, column
 k belongs to class k.  Two classes with labels -1 and +1 share one score, with

@@ -2,7 +2,9 @@
 
     minimise  ½ wᵀPw + qᵀw   subject to   Gw <= h,   Aw = b.
 
-The equations are those of chapter 14.  A linear program has P = 0.
+The equations are those of chapter 17.  A linear program has P = 0.  Two
+functions need no program: `best_prices` takes a list of what can be achieved,
+`conjugate` a function on a grid.
 """
 
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import linprog
 
 from kernelbook import _checks, _quadratic
 from kernelbook._checks import FloatArray
@@ -102,6 +105,17 @@ class Ascent:
     """(T,) dual function, a lower bound on the optimum."""
     violation: FloatArray
     """(T,) largest violation of a constraint at w."""
+
+
+class Prices(NamedTuple):
+    """The best prices for a choice among finitely many points."""
+
+    mu: FloatArray
+    """(I,) prices of the constraints, >= 0."""
+    value: float
+    """d*, the best lower bound that prices give."""
+    mixture: FloatArray
+    """(N,) convex weights of the points; the mixture's f is d*."""
 
 
 def objective(qp: QuadraticProgram, w: ArrayLike) -> float:
@@ -298,6 +312,78 @@ def dual_ascent(
         mu = np.maximum(0.0, mu + step * (qp.G @ w - qp.h))
         nu = nu + step * (qp.A @ w - qp.b)
     return _ascent(qp, history)
+
+
+def best_prices(g: ArrayLike, f: ArrayLike) -> Prices:
+    """The best prices when w is one of N points: d* and what it costs.
+
+    max_{μ >= 0} min_n {f_n + Σ_i μ_i g_ni}, a linear program.  Its own dual is
+    min_v {Σ_n v_n f_n : Σ_n v_n g_ni <= 0 for all i} over convex weights v:
+    prices see no single point, only mixtures.
+
+    Parameters
+    ----------
+    g : (N, I) what each point makes of the constraints g <= 0; an equality
+        is two of them
+    f : (N,) what each point costs
+
+    Raises
+    ------
+    ValueError
+        If no mixture of the points keeps the constraints: then prices give
+        bounds as high as one likes.
+
+    Examples
+    --------
+    >>> best = best_prices([[-0.5], [0.0], [0.5]], [0.0, -0.25, -1.0])
+    >>> best.mu, best.value, best.mixture
+    (array([1.]), -0.5, array([0.5, 0. , 0.5]))
+    """
+    g = _checks.matrix(g, "g")
+    f = _checks.vector(f, "f", len(g))
+    N, I = g.shape  # noqa: E741
+    found = linprog(  # variables (μ, d), maximise d
+        np.append(np.zeros(I), -1.0),
+        A_ub=np.column_stack([-g, np.ones(N)]),
+        b_ub=f,
+        bounds=[(0, None)] * I + [(None, None)],
+    )
+    if not found.success:
+        raise ValueError(
+            "g must have rows with a mixture that is <= 0, got none "
+            f"among {N} rows"
+        )
+    mixture = np.abs(found.ineqlin.marginals)
+    return Prices(found.x[:-1], float(found.x[-1]), mixture)
+
+
+def conjugate(f: ArrayLike, x: ArrayLike, s: ArrayLike) -> FloatArray:
+    """The conjugate of a function of one variable, known on a grid.
+
+    f*(s) = max_n {s x_n - f(x_n)}: how far the line of slope s through the
+    origin can rise above f.  Leave out the x where f is infinite.
+
+    Parameters
+    ----------
+    f : (N,) values f(x_n)
+    x : (N,) where they are taken
+    s : (S,) slopes
+
+    Returns
+    -------
+    conjugate : (S,)
+
+    Examples
+    --------
+    >>> x = np.linspace(-3.0, 3.0, 601)
+    >>> conjugate(x**2 / 2, x, s=[0.0, 1.0, -2.0])
+    array([0. , 0.5, 2. ])
+    """
+    x = _checks.vector(x, "x")
+    f = _checks.vector(f, "f", len(x))
+    s = _checks.vector(s, "s")
+    highest: FloatArray = (np.outer(s, x) - f).max(axis=1)
+    return highest
 
 
 def _ascent(

@@ -6,8 +6,13 @@ digit, where a scikit-learn user expects it: in a ``Pipeline``, in
 
 =============================== =========================================
 ``KernelRidge``                 ``ridge.fit``
+``NystromRidge``                ``nystrom.fit``
+``FourierRidge``                ``fourier.fit``
+``IterativeRidge``              ``iterative.fit``
 ``GaussianProcessRegressor``    ``learning.learn``, then ``gp.fit``
+``SparseGaussianProcess…``      ``inducing.learn``, then ``inducing.fit``
 ``SVC``                         ``svm.fit_dual``, one class against one
+``SVR``                         ``svr.fit``
 ``KernelLogisticRegression``    ``kernel_logistic.fit_dual``, one class
                                 against the rest
 =============================== =========================================
@@ -42,15 +47,21 @@ from kernelbook import (
     _checks,
     _expansion,
     _linalg,
+    fourier,
     gp,
+    inducing,
+    iterative,
     kernel_logistic,
     labels,
     learning,
     multiclass,
+    nystrom,
     ridge,
     svm,
+    svr,
 )
 from kernelbook._checks import FloatArray
+from kernelbook._gram import number_of
 from kernelbook.discriminant import classify, sign_rule
 from kernelbook.kernels import Gaussian, Kernel
 
@@ -70,9 +81,14 @@ except ImportError as error:
 
 __all__ = [
     "SVC",
+    "SVR",
+    "FourierRidge",
     "GaussianProcessRegressor",
+    "IterativeRidge",
     "KernelLogisticRegression",
     "KernelRidge",
+    "NystromRidge",
+    "SparseGaussianProcessRegressor",
 ]
 
 IN_THE_KERNEL = "kernel__"  # what its hyperparameters' names begin with
@@ -407,6 +423,385 @@ class GaussianProcessRegressor(_KernelRegressor):
         return np.repeat(spread[..., None], gp.outputs(self.gp_), axis=-1)
 
 
+class _WithLandmarks(_KernelRegressor):
+    """A regressor that chooses landmarks among its inputs."""
+
+    M: int
+    landmarks: str
+    random_state: Any
+
+    def _chosen(self, X: Any, lam: float) -> Any:
+        """Inputs that are landmarks, at most M and none superfluous."""
+        k, rng = self.kernel_, _generator(self.random_state)
+        N = number_of(X)
+        M = min(_checks.count(self.M, "M"), N)
+        if self.landmarks == "pivoted":
+            numbers = nystrom.pivoted_cholesky(k, X, M).numbers
+            return _expansion.chosen(X, numbers)
+        numbers = nystrom.uniform_landmarks(N, M, rng)
+        if self.landmarks == "leverage":
+            first = self._independent(_expansion.chosen(X, numbers))
+            scores = nystrom.approximate_leverage_scores(k, X, lam, first)
+            M = min(M, int(np.count_nonzero(scores)))
+            numbers = nystrom.draw_landmarks(scores, M, rng)
+        elif self.landmarks != "uniform":
+            raise ValueError(
+                "landmarks must be 'uniform', 'leverage' or 'pivoted', got "
+                f"{self.landmarks!r}"
+            )
+        return self._independent(_expansion.chosen(X, numbers))
+
+    def _independent(self, landmarks: Any) -> Any:
+        """Those that add something to the others, under the kernel."""
+        kept = nystrom.independent_landmarks(self.kernel_, landmarks)
+        return _expansion.chosen(landmarks, kept)
+
+
+class NystromRidge(_WithLandmarks):
+    """Kernel ridge regression with landmarks: ``nystrom.fit``.
+
+    Parameters
+    ----------
+    kernel : kernel; Gaussian of scikit-learn's "scale" if None
+    lam : λ > 0
+    M : number of landmarks, at most
+    landmarks : how they are chosen: "uniform", by "leverage" scores, or by
+        "pivoted" Cholesky
+    random_state : seed of the choice, a seed, a NumPy generator of either
+        kind, or None
+    progress : as in ``nystrom.fit``
+
+    Attributes
+    ----------
+    kernel_
+        the kernel that was used
+    landmarks_
+        the inputs that were chosen
+    model_
+        what ``nystrom.fit`` returned
+
+    Examples
+    --------
+    >>> from kernelbook.kernels import Linear
+    >>> model = NystromRidge(Linear(), lam=1.0).fit([[1.0], [2.0]], [1.0, 1.0])
+    >>> model.predict([[3.0]]).round(6), model.landmarks_
+    (array([1.5]), array([[2.]]))
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        lam: float = 1.0,
+        M: int = 100,
+        landmarks: str = "uniform",
+        random_state: Any = 0,
+        progress: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.lam = lam
+        self.M = M
+        self.landmarks = landmarks
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: ArrayLike) -> "NystromRidge":
+        """Fit to N inputs X and (N,) or (N, Q) targets y."""
+        X, y = self._examples(X, y, multi_output=True, y_numeric=True)
+        self.kernel_ = self._kernel_for(X)
+        self.landmarks_ = self._chosen(X, self.lam)
+        self.model_ = nystrom.fit(
+            self.kernel_,
+            X,
+            y,
+            self.lam,
+            self.landmarks_,
+            progress=self.progress,
+        )
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """The (N*,) or (N*, Q) predictions at new inputs."""
+        Z = self._new_inputs(X)
+        return self.model_.predict(Z)
+
+
+class FourierRidge(_KernelRegressor):
+    """Ridge regression on random Fourier features: ``fourier.fit``.
+
+    Parameters
+    ----------
+    kernel : stationary kernel, as in ``fourier.frequencies``; Gaussian of
+        scikit-learn's "scale" if None
+    lam : λ > 0
+    M : number of features, even
+    orthogonal, dtype, progress : as in ``fourier.fit``
+    random_state : seed of the frequencies, a seed, a NumPy generator of
+        either kind, or None
+
+    Attributes
+    ----------
+    kernel_
+        the kernel that was used
+    model_
+        what ``fourier.fit`` returned
+
+    Examples
+    --------
+    >>> from kernelbook.kernels import Gaussian
+    >>> model = FourierRidge(Gaussian(0.5), lam=0.1, M=2000)
+    >>> model.fit([[0.0], [1.0]], [0.0, 1.0]).predict([[1.0]]).round(1)
+    array([0.9])
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        lam: float = 1.0,
+        M: int = 200,
+        orthogonal: bool = False,
+        dtype: Any = np.float32,
+        random_state: Any = 0,
+        progress: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.lam = lam
+        self.M = M
+        self.orthogonal = orthogonal
+        self.dtype = dtype
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: ArrayLike) -> "FourierRidge":
+        """Fit to N inputs X and (N,) or (N, Q) targets y."""
+        X, y = self._examples(X, y, multi_output=True, y_numeric=True)
+        self.kernel_ = self._kernel_for(X)
+        self.model_ = fourier.fit(
+            self.kernel_,
+            X,
+            y,
+            self.lam,
+            self.M,
+            _generator(self.random_state),
+            orthogonal=self.orthogonal,
+            dtype=self.dtype,
+            progress=self.progress,
+        )
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """The (N*,) or (N*, Q) predictions at new inputs."""
+        Z = self._new_inputs(X)
+        return self.model_.predict(Z)
+
+
+class IterativeRidge(_WithLandmarks):
+    """Kernel ridge regression by conjugate gradients: ``iterative.fit``.
+
+    Parameters
+    ----------
+    kernel : kernel; Gaussian of scikit-learn's "scale" if None
+    lam : λ > 0
+    M : number of landmarks of the preconditioner, at most
+    landmarks, random_state : as in ``NystromRidge``
+    tolerance, max_iterations, progress : as in ``iterative.fit``
+
+    Attributes
+    ----------
+    kernel_
+        the kernel that was used
+    dual_coef_
+        (N,) coefficients a, or (N, Q) for Q outputs
+    error_
+        bound on the error of any prediction, over √k(x, x)
+    n_iter_
+        number of iterations
+    status_
+        "converged", or why it ended before
+    model_
+        what ``iterative.fit`` returned
+
+    Examples
+    --------
+    >>> from kernelbook.kernels import Linear
+    >>> model = IterativeRidge(Linear()).fit([[1.0], [2.0]], [1.0, 1.0])
+    >>> model.predict([[3.0]]).round(6), model.status_
+    (array([1.5]), 'converged')
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        lam: float = 1.0,
+        M: int = 100,
+        landmarks: str = "uniform",
+        tolerance: float = 1e-8,
+        max_iterations: int = 1000,
+        random_state: Any = 0,
+        progress: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.lam = lam
+        self.M = M
+        self.landmarks = landmarks
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: ArrayLike) -> "IterativeRidge":
+        """Fit to N inputs X and (N,) or (N, Q) targets y."""
+        X, y = self._examples(X, y, multi_output=True, y_numeric=True)
+        self.kernel_ = self._kernel_for(X)
+        self.model_ = iterative.fit(
+            self.kernel_,
+            X,
+            y,
+            self.lam,
+            self._chosen(X, self.lam),
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+            progress=self.progress,
+        )
+        self.dual_coef_ = self.model_.a
+        self.error_ = self.model_.error
+        # scikit-learn counts from 1, and targets of zeros take no step
+        self.n_iter_ = max(1, self.model_.iterations)
+        self.status_ = self.model_.status
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """The (N*,) or (N*, Q) predictions at new inputs."""
+        Z = self._new_inputs(X)
+        return self.model_.predict(Z)
+
+
+class SparseGaussianProcessRegressor(_WithLandmarks):
+    """A process with inducing points: ``inducing.learn``, ``inducing.fit``.
+
+    Parameters
+    ----------
+    kernel : kernel, where learning starts; if None, 1.0 * Gaussian of
+        scikit-learn's "scale"
+    beta : noise precision, one over the noise variance, where learning
+        starts
+    M : number of landmarks, at most
+    landmarks, random_state : as in ``NystromRidge``; chosen for the kernel
+        given, and left out where they add nothing for that learned
+    learn : whether to learn the kernel and beta
+    fitc : as in ``inducing.fit``, after learning
+    hold, evaluations, progress : as in ``inducing.learn``
+
+    Attributes
+    ----------
+    kernel_, beta_
+        the kernel and the noise precision that were used
+    landmarks_
+        the inputs that were chosen
+    gp_
+        what ``inducing.fit`` returned
+    learned_
+        what ``inducing.learn`` returned, or None
+
+    Examples
+    --------
+    >>> from kernelbook.kernels import Gaussian
+    >>> X, t = [[0.0], [1.0], [2.0], [3.0]], [0.1, 0.9, 0.8, 0.2]
+    >>> model = SparseGaussianProcessRegressor(Gaussian(0.5), beta=10.0)
+    >>> mean, std = model.fit(X, t).predict([[1.5]], return_std=True)
+    >>> mean.round(2), std.round(2)
+    (array([0.97]), array([0.02]))
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        beta: float = 1.0,
+        M: int = 100,
+        landmarks: str = "uniform",
+        learn: bool = True,
+        fitc: bool = False,
+        hold: Any = (),
+        evaluations: int = 200,
+        random_state: Any = 0,
+        progress: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.beta = beta
+        self.M = M
+        self.landmarks = landmarks
+        self.learn = learn
+        self.fitc = fitc
+        self.hold = hold
+        self.evaluations = evaluations
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: ArrayLike) -> "SparseGaussianProcessRegressor":
+        """Learn and condition on N inputs X and (N,) or (N, Q) targets y."""
+        X, y = self._examples(X, y, multi_output=True, y_numeric=True)
+        self.kernel_, self.beta_ = self._kernel_for(X), self.beta
+        precision = _checks.positive(self.beta, "beta")
+        self.landmarks_ = self._chosen(X, 1 / precision)
+        self.learned_ = self._learned(X, y) if self.learn else None
+        if self.learned_ is not None:
+            self.kernel_, self.beta_ = self.learned_.k, self.learned_.beta
+            self.landmarks_ = self._independent(self.landmarks_)
+        self.gp_ = inducing.fit(
+            self.kernel_,
+            X,
+            y,
+            self.beta_,
+            self.landmarks_,
+            fitc=self.fitc,
+            progress=self.progress,
+        )
+        return self
+
+    def predict(
+        self, X: Any, return_std: bool = False, noisy: bool = False
+    ) -> Any:
+        """Predictive means, with standard deviations if asked for.
+
+        They are those of the function y(x); with ``noisy`` those of a new
+        target, larger in variance by 1/β.
+
+        Parameters
+        ----------
+        X : N* new inputs
+        return_std : whether to return standard deviations
+        noisy : whether these count the noise of a new target
+
+        Returns
+        -------
+        mean : (N*,), or (N*, Q) for Q outputs
+        std : (N*,) or (N*, Q), if asked for
+        """
+        Z = self._new_inputs(X)
+        m, latent, new = inducing.predict(self.gp_, Z)
+        if not return_std:
+            return m
+        std = np.sqrt(new if noisy else latent)
+        return m, std if m.ndim == 1 else np.repeat(
+            std[:, None], m.shape[1], 1
+        )
+
+    def _kernel_for(self, X: Any) -> Kernel:
+        k = super()._kernel_for(X)
+        return k if self.kernel is not None else 1.0 * k
+
+    def _learned(self, X: Any, y: Any) -> learning.Learned:
+        return inducing.learn(
+            self.kernel_,
+            X,
+            y,
+            self.beta,
+            self.landmarks_,
+            hold=self.hold,
+            evaluations=self.evaluations,
+            progress=self.progress,
+        )
+
+
 class SVC(_KernelClassifier):
     """Support vector machines: ``svm.fit_dual``, by pairs for many classes.
 
@@ -536,6 +931,93 @@ class SVC(_KernelClassifier):
         self.intercept_ = np.array([one.b for one in found])
         self.gap_ = np.array([one.gap for one in found])
         self.status_ = tuple(one.status for one in found)
+
+
+class SVR(RegressorMixin, _KernelEstimator):
+    """Support vector regression: ``svr.fit``.
+
+    Parameters
+    ----------
+    kernel : kernel; Gaussian of scikit-learn's "scale" if None
+    C : > 0
+    epsilon : >= 0, half the width of the tube
+    bias : whether there is a bias
+    tolerance, max_iterations, max_seconds, progress : as in ``svr.fit_dual``
+
+    Attributes
+    ----------
+    kernel_
+        the kernel that was used
+    model_
+        what ``svr.fit`` returned
+    support_
+        (S,) numbers of the examples on the edge of the tube or outside it
+    dual_coef_
+        (1, S) their coefficients α_n - α̂_n
+    intercept_
+        (1,) bias
+    gap_
+        primal minus dual, the certificate
+    status_
+        "converged", or why the solver stopped before
+
+    Examples
+    --------
+    >>> from kernelbook.kernels import Linear
+    >>> X, y = [[1.0], [0.0], [-1.0]], [2.0, 0.25, -2.0]
+    >>> model = SVR(Linear(), C=10.0, epsilon=0.5).fit(X, y)
+    >>> model.predict([[3.0], [-2.0]]), model.support_, model.status_
+    (array([ 4.5, -3. ]), array([0, 2]), 'converged')
+    """
+
+    def __init__(
+        self,
+        kernel: Any = None,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        bias: bool = True,
+        tolerance: float = 1e-6,
+        max_iterations: int | None = None,
+        max_seconds: float | None = None,
+        progress: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.epsilon = epsilon
+        self.bias = bias
+        self.tolerance = tolerance
+        self.max_iterations = max_iterations
+        self.max_seconds = max_seconds
+        self.progress = progress
+
+    def fit(self, X: Any, y: ArrayLike) -> "SVR":
+        """Fit to N inputs X and (N,) targets y."""
+        X, y = self._examples(X, y, y_numeric=True)
+        self.kernel_ = self._kernel_for(X)
+        self.model_ = svr.fit(
+            self.kernel_,
+            X,
+            y,
+            self.C,
+            self.epsilon,
+            bias=self.bias,
+            tolerance=self.tolerance,
+            max_iterations=self.max_iterations,
+            max_seconds=self.max_seconds,
+            progress=self.progress,
+        )
+        found = self.model_.svr
+        self.support_ = found.support
+        self.dual_coef_ = found.a[None, found.support]
+        self.intercept_ = np.array([found.b])
+        self.gap_ = found.gap
+        self.status_ = found.status
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """The (N*,) predictions at new inputs."""
+        Z = self._new_inputs(X)
+        return self.model_.predict(Z)
 
 
 class KernelLogisticRegression(_KernelClassifier):

@@ -1,6 +1,6 @@
 """Judge a classifier on new examples: is it right, and does it know when?
 
-The equations are those of chapter 13.  K is the number of classes, and the
+The equations are those of chapter 15.  K is the number of classes, and the
 classes are the whole numbers 0, ..., K-1.
 """
 

@@ -56,6 +56,7 @@ SYMBOLS = {
     "lam": "λ",
     "gamma": "γ",
     "mu": "μ",
+    "epsilon": "ε",
     "theta0": "θ₀",
     "theta1": "θ₁",
     "theta2": "θ₂",

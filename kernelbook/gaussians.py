@@ -1,6 +1,6 @@
 """Gaussians, from one variable to a process.
 
-The equations are those of chapter 7, numbered as in the notes: (14) to (20).
+The equations are those of chapter 8, numbered as in the notes: (14) to (20).
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """Gaussian-process regression: one Cholesky per fit, reused everywhere.
 
-The equations are those of chapter 8, numbered as in the notes: (21) to (29),
+The equations are those of chapter 9, numbered as in the notes: (21) to (29),
 for a prior mean of zero; :func:`fit` takes others.  Inputs are whatever the
 kernel takes: rows of a matrix, or sets, strings, graphs.
 """

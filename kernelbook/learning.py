@@ -1,13 +1,13 @@
 """Learning the kernel: the marginal likelihood, its gradient, its maximum.
 
-The equations are those of chapter 9.  Hyperparameters are numbers inside a
+The equations are those of chapter 10.  Hyperparameters are numbers inside a
 kernel, named as ``k.parameters()`` names them.  All derivatives are by
 logarithms, p ∂/∂p, so that they have the units of the function whatever the
 units of p.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -32,6 +32,9 @@ __all__ = [
 ]
 
 ROWS, COLUMNS = 96, 128  # of a tile of derivatives
+Objective = Callable[
+    [Kernel, Any, ArrayLike, Any], tuple[float, dict[str, float]]
+]
 
 
 class Evidence(NamedTuple):
@@ -183,6 +186,7 @@ def learn(
     beta: Any,
     mean: gp.Mean = 0.0,
     *,
+    objective: Objective | None = None,
     hold: Sequence[str] = (),
     restarts: int = 0,
     reach: float = 10.0,
@@ -203,6 +207,8 @@ def learn(
     X, t : inputs and targets, as in ``gp.fit``
     beta : noise precision, first start; one for each target is not learned
     mean : prior mean, as in ``gp.fit``
+    objective : what to maximise in the place of :func:`evidence`, such as a
+        bound on it: from k, X, t and beta its value, and its gradient by name
     hold : names, or ends of names, that keep their values; ``"beta"`` too
     restarts : number of further starts
     reach : how far they go
@@ -241,6 +247,8 @@ def learn(
 
     def value_and_slope(values: Mapping[str, float]) -> Evidence:
         new_k, new_beta = model(values)
+        if objective is not None:
+            return Evidence(*objective(new_k, X, t, new_beta))
         return evidence(new_k, X, t, new_beta, mean, report_jitter=False)
 
     ascent = Ascent(value_and_slope, given, names, Progress("learn", progress))

@@ -1,6 +1,6 @@
 """Logistic regression with labels -1 and +1, from inputs X, with a bias.
 
-The equations are those of chapter 13.  The bias is the first weight, and it
+The equations are those of chapter 15.  The bias is the first weight, and it
 is never penalised.  λ is the strength of the regulariser, as everywhere in the
 book: λ = 1/C for a library that multiplies the losses by C.  For a design
 matrix or a Gram matrix, without a bias, see `kernel_logistic`.
@@ -200,6 +200,44 @@ def information(w: ArrayLike, X: ArrayLike) -> FloatArray:
     y = output(w, X)
     root = np.sqrt(sigmoid(y) * sigmoid(-y))[:, None] * with_bias(X)
     return _likelihood.product(root.T, root, "the columns of X")
+
+
+def standard_errors(w: ArrayLike, X: ArrayLike) -> FloatArray:
+    """Standard errors of the fitted weights, from the information.
+
+    s_j = √[(X̃ᵀSX̃)⁻¹]_jj: how far the maximum-likelihood weight j strays,
+    from one set of labels to the next, if the model is right and N is large.
+
+    Parameters
+    ----------
+    w : (D+1,) bias and weights where the likelihood is largest, bias first
+    X : (N, D) inputs
+
+    Returns
+    -------
+    s : (D+1,)
+
+    Raises
+    ------
+    ValueError
+        If the columns of X and a constant are linearly dependent, or all
+        probabilities are 0 or 1.
+
+    Examples
+    --------
+    >>> standard_errors([0.0, 0.0], [[1.0], [-1.0]]).round(3)
+    array([1.414, 1.414])
+    """
+    X = _checks.matrix(X, "X")
+    H = information(w, X)
+    rank = _likelihood.rank_with_bias(X)
+    if rank < len(H):
+        raise ValueError(
+            "X must have columns that are linearly independent, also of a "
+            f"constant, got rank {rank} of {len(H)}"
+        )
+    s: FloatArray = np.sqrt(_likelihood.inverse_diagonal(H))
+    return s
 
 
 def irls_step(

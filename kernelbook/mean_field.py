@@ -1,6 +1,6 @@
 """A factorised posterior for the product of two unknowns, y = λw + noise.
 
-The model of chapter 10, λ, w ~ N(0, 1) and y ~ N(λw, β⁻¹), is the smallest in
+The model λ, w ~ N(0, 1) and y ~ N(λw, β⁻¹) is the smallest in
 which a unit's coefficient and its weight compete.  Its posterior is no
 Gaussian; q(λ) q(w) is the best product of two.
 """

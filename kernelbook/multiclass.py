@@ -1,6 +1,6 @@
 """Many classes from two: one against the rest, and one against one.
 
-The equations are those of chapter 11.  K is the number of classes, not a Gram
+The equations are those of chapter 13.  K is the number of classes, not a Gram
 matrix, and the classes are the whole numbers 0, ..., K-1.
 
 A binary method is any function ``fit(X, t)`` of inputs (N, D) and labels -1

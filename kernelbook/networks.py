@@ -1,9 +1,9 @@
 """Neural networks with random weights, and units that mix activations.
 
-The equations are those of chapter 10; (30) to (33) are the notes'.  A hidden
-unit computes φ(wᵀx + b), with independent weights w_d ~ N(0, ``weight``) and
-a bias b ~ N(0, ``bias``).  The kernels that wide networks tend to are
-``kernels.ArcCosine`` and ``kernels.ArcSine``.
+The equations are those of chapters 11 and 12; (30) to (33) are the notes'.
+A hidden unit computes φ(wᵀx + b), with independent weights w_d ~ N(0,
+``weight``) and a bias b ~ N(0, ``bias``).  The kernels that wide networks
+tend to are ``kernels.ArcCosine`` and ``kernels.ArcSine``.
 """
 
 from collections.abc import Callable, Sequence
@@ -144,6 +144,67 @@ def random_network(
     v = rng.standard_normal((size, units))
     F: FloatArray = (v[:, None] @ activation(W @ U.T))[:, 0] / np.sqrt(units)
     return F
+
+
+def tangent_kernel(
+    X: ArrayLike,
+    Z: ArrayLike,
+    W: ArrayLike,
+    v: ArrayLike,
+    activation: Activation,
+    slope: Activation,
+) -> FloatArray:
+    """Tangent kernel of a network: inner products of its gradients.
+
+    k(x, x') = H⁻¹ Σ_j {φ(a_j) φ(a'_j) + v_j² φ'(a_j) φ'(a'_j) xᵀx'},
+
+    with a_j = w_jᵀx and a'_j = w_jᵀx', for f(x) = H^(-1/2) Σ_j v_j φ(w_jᵀx)
+    whose hidden and output weights are trained.  A bias is the weight of a
+    constant input.
+
+    Parameters
+    ----------
+    X : (N, D) inputs as rows
+    Z : (M, D) other inputs, or the same
+    W : (H, D) hidden weights, one row per unit
+    v : (H,) output weights
+    activation, slope : φ and its derivative φ', applied entry by entry
+
+    Returns
+    -------
+    K : (N, M)
+
+    Raises
+    ------
+    ValueError
+        If the inputs or W have another number of columns than X, or v
+        another number of entries than W has rows.
+
+    Examples
+    --------
+    >>> X, W, v = [[1.0], [2.0]], [[1.0], [-1.0]], [3.0, 5.0]
+    >>> tangent_kernel(X, [[2.0]], W, v, relu, step)
+    array([[10.],
+           [20.]])
+    """
+    X, Z = _checks.matrix(X, "X"), _checks.matrix(Z, "Z")
+    W, v = _checks.matrix(W, "W"), _checks.vector(v, "v")
+    for M, name in [(Z, "Z"), (W, "W")]:
+        if M.shape[1] != X.shape[1]:
+            raise ValueError(
+                f"{name} must have one column per column of X, shape "
+                f"({len(M)}, {X.shape[1]}), got {M.shape}"
+            )
+    if v.shape != (len(W),):
+        raise ValueError(
+            f"v must have one entry per row of W, shape ({len(W)},), "
+            f"got {v.shape}"
+        )
+    A, B = X @ W.T, Z @ W.T
+    by_output = activation(A) @ activation(B).T
+    by_hidden = (v**2 * slope(A)) @ slope(B).T * (X @ Z.T)
+    K: FloatArray = (by_output + by_hidden) / len(W)
+    return K
 
 
 def mixed_activations(

@@ -1,8 +1,8 @@
 """The perceptron, primal (weights w) and dual (mistake counts c).
 
 The equations are those of chapter 3, where there is no separate bias: give
-the features a constant, or add a constant to the kernel.  Chapter 11 adds
-the loss behind the rule, and the bias.
+the features a constant, or add a constant to the kernel.  Chapter 13 adds
+the loss behind the rule, the bias, and the average of all weights.
 """
 
 from collections.abc import Callable
@@ -302,6 +302,42 @@ def fit(
     mistakes, status = _passes(right, learn, len(t), max_epochs, report)
     warn_unless_converged(status, "perceptron.fit", ADVICE)
     return Affine(v[1:].copy(), float(v[0]), mistakes, status)
+
+
+def fit_averaged(
+    X: ArrayLike, t: ArrayLike, epochs: int = 10
+) -> tuple[FloatArray, float]:
+    """Averaged perceptron: the mean of all weights that `fit` goes through.
+
+    w̄ = 1/S Σ_s w_s and b̄ = 1/S Σ_s b_s, over the S = N · epochs visits to
+    an example, w_s being the weights after the visit.
+
+    Parameters
+    ----------
+    X : (N, D) inputs
+    t : (N,) labels, -1 and +1, both present
+    epochs : number of passes, all of them made
+
+    Returns
+    -------
+    w, b : (D,) weights and bias
+
+    Examples
+    --------
+    >>> fit_averaged([[1.0], [2.0]], [-1, 1], epochs=2)
+    (array([0.5]), -0.5)
+    """
+    X_1 = with_bias(X)
+    t = _checks.both_signs(t, "t", len(X_1))
+    epochs = _checks.count(epochs, "epochs")
+    v, total = np.zeros(X_1.shape[1]), np.zeros(X_1.shape[1])
+    for _ in range(epochs):
+        for x, t_n in zip(X_1, t, strict=True):
+            if t_n * (v @ x) <= 0:
+                v += t_n * x
+            total += v
+    total /= len(t) * epochs
+    return total[1:].copy(), float(total[0])
 
 
 def _passes(

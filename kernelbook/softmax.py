@@ -1,6 +1,6 @@
 """Softmax: logistic regression with K classes.
 
-The equations are those of chapter 13.  K is the number of classes, not a Gram
+The equations are those of chapter 15.  K is the number of classes, not a Gram
 matrix, and the classes are the whole numbers 0, ..., K-1.  The weights of all
 classes stand in one array W of shape (D+1, K): row 0 holds the biases, which
 are never penalised, and column k belongs to class k.
@@ -89,6 +89,36 @@ def gradient(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> FloatArray:
     """
     F, t = _scores(W, X, t)
     return with_bias(X).T @ (one_hot(t, F.shape[1]) - softmax(F))
+
+
+def information(W: ArrayLike, X: ArrayLike) -> FloatArray:
+    """Minus the Hessian of the softmax log-likelihood.
+
+    Classes j and k have the block Σ_n P_nj (δ_jk - P_nk) x̃_n x̃_nᵀ.  The
+    labels do not enter.  The matrix is positive semi-definite and never
+    definite: one vector added to the weights of all classes changes nothing.
+
+    Parameters
+    ----------
+    W : (D+1, K) weights, biases in row 0, one column per class
+    X : (N, D) inputs
+
+    Returns
+    -------
+    H : (D+1, K, D+1, K), whose block of classes j and k is H[:, j, :, k]
+
+    Examples
+    --------
+    >>> H = information(np.zeros((2, 2)), [[1.0], [-3.0]])
+    >>> H[:, 0, :, 0]
+    array([[ 0.5, -0.5],
+           [-0.5,  2.5]])
+    >>> bool((H[:, 0, :, 1] == -H[:, 0, :, 0]).all())
+    True
+    """
+    W = _weights(W, X)
+    M, K = W.shape
+    return _hessian(W, X, np.eye(K)).reshape(M, K, M, K)
 
 
 def fit(
@@ -194,20 +224,22 @@ def _likelihood_of(
     return _likelihood.Likelihood(quadratic, leads, strict)
 
 
-def _hessian(W: FloatArray, X: FloatArray, U: FloatArray) -> FloatArray:
+def _hessian(W: FloatArray, X: ArrayLike, U: FloatArray) -> FloatArray:
     """Minus the Hessian of the log-likelihood, by V.ravel().
 
     Σ_n (x̃_n x̃_nᵀ) ⊗ Uᵀ(diag p_n - p_n p_nᵀ)U, one block for each pair of
     columns of V.
     """
     X_1 = with_bias(X)
-    P = softmax(X_1 @ W)
+    P = softmax(_likelihood.product(X_1, W, "W and X"))
     M, J = X_1.shape[1], U.shape[1]
     H = np.empty((M, J, M, J))
     for i in range(J):
         for j in range(J):
             s = P @ (U[:, i] * U[:, j]) - (P @ U[:, i]) * (P @ U[:, j])
-            H[:, i, :, j] = X_1.T @ (s[:, None] * X_1)
+            H[:, i, :, j] = _likelihood.product(
+                X_1.T, s[:, None] * X_1, "the columns of X"
+            )
     return H.reshape(M * J, M * J)
 
 
@@ -215,14 +247,20 @@ def _scores(
     W: ArrayLike, X: ArrayLike, t: ArrayLike
 ) -> tuple[FloatArray, IntArray]:
     """(N, K) scores X̃W, all finite, and the classes."""
-    X_1, W = with_bias(X), _checks.matrix(W, "W")
-    if len(W) != X_1.shape[1]:
-        raise ValueError(
-            f"W must have a row for the bias and one per feature, "
-            f"{X_1.shape[1]} rows, got {len(W)}"
-        )
+    W, X_1 = _weights(W, X), with_bias(X)
     t = _checks.classes(t, "t", W.shape[1], len(X_1))
     return _likelihood.product(X_1, W, "W and X"), t
+
+
+def _weights(W: ArrayLike, X: ArrayLike) -> FloatArray:
+    """Checked weights, one row for the bias and one per feature of X."""
+    X, W = _checks.matrix(X, "X"), _checks.matrix(W, "W")
+    if len(W) != X.shape[1] + 1:
+        raise ValueError(
+            f"W must have a row for the bias and one per feature, "
+            f"{X.shape[1] + 1} rows, got {len(W)}"
+        )
+    return W
 
 
 def _examples(X: ArrayLike, t: ArrayLike) -> tuple[FloatArray, IntArray, int]:

@@ -1,6 +1,6 @@
 """Support vector machines: the dual, solved with a certificate.
 
-The equations are those of chapter 16.  How the dual is solved is written in
+The equations are those of chapter 19.  How the dual is solved is written in
 ``_svm_solver``; what comes out of it is judged here, by :func:`gap_terms`.
 """
 
@@ -53,6 +53,11 @@ class SVM:
     def relative_gap(self) -> float:
         """gap / primal, between 0 and 1."""
         return self.gap / self.primal
+
+    @property
+    def nu(self) -> float:
+        """Share of the multipliers that is in use, Σ_n α_n / NC."""
+        return float(self.alpha.sum()) / (len(self.alpha) * self.C)
 
     @property
     def support(self) -> NDArray[np.intp]:
@@ -375,10 +380,57 @@ def fit_dual(
     (array([0.5, 0.5]), 0.5, 'converged')
     """
     report = _progress.Progress("svm.fit_dual", progress)
-    watch = _watch(max_iterations, max_seconds)
+    watch = _svm_solver.limits(max_iterations, max_seconds)
     svm = _solved(K, t, C, bias, tolerance, watch, report)
-    _progress.warn_unless_converged(svm.status, report.name, _advice(svm))
+    advice = _svm_solver.advice(svm.status, svm.relative_gap)
+    _progress.warn_unless_converged(svm.status, report.name, advice)
     return svm
+
+
+def left_out(
+    K: ArrayLike, t: ArrayLike, C: float, fold: ArrayLike, bias: bool = True
+) -> FloatArray:
+    """Outputs at each example of a machine trained without its fold.
+
+    y_n = Σ_m α_m t_m k(x_m, x_n) + b, with the machine of the examples m that
+    are not in the fold of n.
+
+    Parameters
+    ----------
+    K : (N, N) Gram matrix, positive semi-definite
+    t : (N,) labels, -1 and +1, both present outside each fold
+    C : > 0
+    fold : (N,) numbers, the fold of each example
+    bias : whether the machines have a bias b
+
+    Returns
+    -------
+    y : (N,)
+
+    Raises
+    ------
+    ValueError
+        If there is only one fold, or one without which a class is missing.
+
+    Examples
+    --------
+    >>> K = [[1, 2, -1, -2], [2, 4, -2, -4], [-1, -2, 1, 2], [-2, -4, 2, 4]]
+    >>> left_out(K, [1, 1, -1, -1], C=10.0, fold=[0, 1, 0, 1])
+    array([ 0.5,  2. , -0.5, -2. ])
+    """
+    K = _checks.gram(K)
+    N = len(K)
+    t, fold = _checks.signs(t, "t", N), _checks.vector(fold, "fold", N)
+    numbers = np.unique(fold)
+    if len(numbers) < 2:
+        raise ValueError("fold must name two folds or more, got one")
+    y = np.empty(N)
+    for number in numbers:
+        own = fold == number
+        rest = ~own
+        machine = fit_dual(K[np.ix_(rest, rest)], t[rest], C, bias=bias)
+        y[own] = output(machine, K[np.ix_(rest, own)])
+    return y
 
 
 @dataclass(frozen=True, eq=False)
@@ -445,10 +497,11 @@ def fit(
     ([[1.0], [-1.0]], array([ 0.5, -0.5]), array([ 3., -2.]))
     """
     report = _progress.Progress("svm.fit", progress)
-    watch = _watch(max_iterations, max_seconds)
+    watch = _svm_solver.limits(max_iterations, max_seconds)
     X = own_inputs(k, X)
     svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
-    _progress.warn_unless_converged(svm.status, report.name, _advice(svm))
+    advice = _svm_solver.advice(svm.status, svm.relative_gap)
+    _progress.warn_unless_converged(svm.status, report.name, advice)
     # A machine that was stopped at once has no support vector, and keeps one.
     kept = svm.support if len(svm.support) else np.array([0])
     a = svm.coefficients[kept]
@@ -457,16 +510,6 @@ def fit(
 
 def _signs(y: FloatArray) -> FloatArray:
     return np.where(y >= 0, 1.0, -1.0)
-
-
-def _watch(
-    max_iterations: int | None, max_seconds: float | None
-) -> _svm_solver.Watch:
-    if max_iterations is not None:
-        max_iterations = _checks.count(max_iterations, "max_iterations")
-    if max_seconds is not None:
-        max_seconds = _checks.positive(max_seconds, "max_seconds")
-    return _svm_solver.Watch(max_iterations, max_seconds)
 
 
 def _solved(
@@ -516,13 +559,3 @@ def _certified(
         t=t,
         C=C,
     )
-
-
-def _advice(svm: SVM) -> str:
-    """What helps a solver that has not ended within its tolerance."""
-    helps = (
-        "rounding of K is in the way: standardise the inputs, or lower C"
-        if svm.status == "stalled"
-        else "with more time it goes on"
-    )
-    return f"the relative gap is {svm.relative_gap:.1e}; {helps}"

@@ -1,4 +1,4 @@
-"""The press: what turns the chapters into pages.
+"""The press: what turns the chapters into pages; for Sphinx, one extension.
 
 The way of an equation, from its source to a checked page::
 
@@ -7,7 +7,50 @@ The way of an equation, from its source to a checked page::
         tests/worlds                     the equation's LaTeX is evaluated
         tests/chapter_tests.py           its cells run; outputs are compared
       outputs.py                         hands on the outputs that passed
-      numbers.py … pages.py              Sphinx extensions: set, link, pack
+      numbers.py … pages.py              set, link, pack: each says how
 
 Nothing here imports from ``tests``; ``kernelbook`` knows nothing of it.
 """
+
+
+def setup(app):
+    """All that Sphinx is asked to do, in the order of a build."""
+    from press import (
+        ledger_pages,
+        numbers,
+        outputs,
+        pages,
+        previews,
+        reference,
+        shorthand,
+        take_away,
+    )
+
+    pages.use_bundled_node()
+    app.connect("config-inited", outputs.use_validated_outputs)
+    app.connect("builder-inited", outputs.hand_on)
+    # Pages are read ...
+    app.add_role("zh", numbers.Zh)
+    app.add_role("erratum", ledger_pages.Erratum(warn_dangling=True))
+    app.add_directive("literalinclude", shorthand.Listing, override=True)
+    for name in ledger_pages.WRITERS:
+        app.add_directive(name, ledger_pages.FromLedger)
+    app.connect("source-read", numbers.add_source_lines)
+    app.connect("doctree-read", shorthand.hand_on_words)
+    # (after napoleon, at 500, has read the sections of a docstring)
+    app.connect("autodoc-process-docstring", reference.link, priority=900)
+    # ... and numbered (after Sphinx's own collector, at 500) ...
+    app.connect("env-get-updated", numbers.all_if_renumbered, priority=900)
+    app.connect("env-updated", pages.own_modules_only)
+    # ... and written.
+    app.connect("write-started", numbers.renumber)
+    app.connect("missing-reference", shorthand.without_link)
+    app.connect("doctree-resolved", numbers.name_for_search)
+    app.connect("doctree-resolved", shorthand.link_chapters)
+    app.connect("html-page-context", previews.ask_buttons, priority=800)
+    app.connect("html-page-context", take_away.offer, priority=900)
+    app.connect("build-finished", numbers.renumber, priority=1)  # or none was
+    app.connect("build-finished", pages.finish, priority=700)
+    app.connect("build-finished", previews.write_previews, priority=800)
+    app.connect("build-finished", take_away.write_all, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

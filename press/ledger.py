@@ -3,48 +3,36 @@
 ``chapters/ledger.yml`` has an entry for every equation, claim and erratum of
 the sources, and, under its label, one for an equation of ours of which more is
 to be said than those tell.  The line under an equation, the equation index,
-the errata and what the search finds are all made from it.  It is read entry by
-entry: a malformed one is reported, with its line, and the others are read.
+the errata and what the search finds are all made from it.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from press.reader import CHAPTERS, ROOT, Place, find
+from press.reader import CHAPTERS, Place, find
 
 LEDGER = CHAPTERS / "ledger.yml"
 NOT_EXECUTED = CHAPTERS / "not_executed.yml"
-CHECKS = (
-    "identity",
-    "monte-carlo",
-    "finite-difference",
-    "oracle",
-    "count",
-    "figure",
-    "prose",
-)
-KINDS = ("wrong", "misprint", "condition", "notation", "typography")
 SOURCES = ("PRML", "notes", "slides", "lecture", "handout")
+KINDS = ("wrong", "misprint", "condition", "notation", "typography", "remark")
+CHECKS = "identity monte-carlo finite-difference oracle count figure prose"
+ALLOWED = {"check": CHECKS.split(), "kind": KINDS}
 CHINESE = re.compile("[\u4e00-\u9fff]")
-
-# The fields an entry must have, and those it may have.
-CLAIM = ({"title", "source", "home", "check"}, {"function", "remark"})
-REPEAT = ({"source", "same"}, {"remark"})
-EQUATION: tuple[set[str], set[str]] = ({"also"}, set())
-ERRATUM = (
-    {"kind", "source", "quote", "right", "home", "check"},
-    {"function", "result", "english"},
-)
+# The fields an entry must have | those it may have.
+FIELDS = {
+    "claim": "title source home check | function remark",
+    "repeat": "source same | remark",
+    "equation": "also |",
+    "erratum": "kind source quote right home check | function result english",
+}
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong with an entry, and where to mend it."""
 
     line: int
@@ -52,18 +40,17 @@ class Problem:
     reason: str
 
     def __str__(self) -> str:
-        where = LEDGER.relative_to(ROOT).as_posix()
-        return f"{where}:{self.line}: {self.id}: {self.reason}"
+        return f"chapters/ledger.yml:{self.line}: {self.id}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Entry:
     """One id with its fields; ``repeats`` are those that share its home."""
 
     id: str
     line: int
     fields: dict[str, str]
-    repeats: tuple["Entry", ...] = ()
+    repeats: list["Entry"] = field(default_factory=list)
 
     def __getattr__(self, name: str) -> str:
         """Give a field, or an empty string."""
@@ -102,101 +89,69 @@ class Entry:
         """
         found: dict[str, str] = {}
         for one in (self, *self.repeats):
-            numbers = dict.fromkeys(one.source.split(" · "), "")
+            for number in one.source.split(" · "):
+                found.setdefault(number, "")
             if one.remark:
-                numbers[[*numbers][-1]] = f", {one.remark}"
-            for number, remark in numbers.items():
-                found[number] = remark or found.get(number, "")
+                found[number] = f", {one.remark}"
         return found
 
 
 def read(text: str | None = None) -> tuple[dict[str, Entry], list[Problem]]:
     """The entries of the ledger, and what is wrong with the others."""
-    text = LEDGER.read_text("utf-8") if text is None else text
     entries: dict[str, Entry] = {}
     problems = []
-    for line, block in blocks(text):
-        name = block.partition(":")[0].strip()
+    try:
+        tree: Any = yaml.compose(text or LEDGER.read_text("utf-8"))
+    except yaml.MarkedYAMLError as error:
+        mark: Any = error.context_mark or error.problem_mark
+        reason = f"no YAML: {error.problem}"
+        return {}, [Problem(mark.line + 1, "ledger", reason)]
+    for key, value in tree.value:
+        name, line = key.value, key.start_mark.line + 1
         try:
-            fields = read_block(block)
-            check_fields(name, fields)
             if name in entries:
                 first = entries[name].line
                 raise ValueError(f"doubled, it is also on line {first}")
-            entries[name] = Entry(name, line, fields)
-        except yaml.MarkedYAMLError as error:
-            mark: Any = error.context_mark or error.problem_mark
-            reason = f"no YAML: {error.problem}"
-            problems.append(Problem(line + mark.line, name, reason))
+            entries[name] = Entry(name, line, checked(name, value))
         except ValueError as error:
             problems.append(Problem(line, name, str(error)))
-    repeats = defaultdict(list)
-    for entry in entries.values():
-        if entry.same:
-            repeats[entry.same].append(entry)
-            if entries.get(entry.same, entry).same:
-                reason = f"same: {entry.same} is no entry with a home"
-                problems.append(Problem(entry.line, entry.id, reason))
-    for name, found in repeats.items():
-        if name in entries:
-            old = entries[name]
-            entries[name] = Entry(name, old.line, old.fields, tuple(found))
+    for entry in [e for e in entries.values() if e.same]:
+        original = entries.get(entry.same, entry)
+        original.repeats.append(entry)
+        if not original.home:
+            reason = f"same: {entry.same} is no entry with a home"
+            problems.append(Problem(entry.line, entry.id, reason))
     return entries, problems
 
 
-def blocks(text: str) -> Iterator[tuple[int, str]]:
-    """Each entry's text with the number of its first line."""
-    line = 1
-    for block in re.split(r"^(?![\s#])", text, flags=re.M):
-        if re.match(r"[^\s#]", block):
-            yield line, block
-        line += block.count("\n")
-
-
-def read_block(block: str) -> dict[str, str]:
-    """The fields of one entry, as written."""
-    node = yaml.compose(block)
-    if not isinstance(node, yaml.MappingNode) or len(node.value) != 1:
-        raise ValueError("expected an id and its fields")
-    ((_, body),) = node.value
-    if not isinstance(body, yaml.MappingNode):
-        raise ValueError("expected fields below the id")
+def checked(name: str, value: Any) -> dict[str, str]:
+    """The fields of an entry, if they are those of such an entry."""
     fields: dict[str, str] = {}
-    for key, value in body.value:
-        if not isinstance(value, yaml.ScalarNode) or not value.value.strip():
+    for key, text in value.value if isinstance(value.value, list) else []:
+        if not isinstance(text.value, str) or not text.value.strip():
             raise ValueError(f"{key.value} must be a piece of text")
         if key.value in fields:
             raise ValueError(f"{key.value} is given twice")
-        fields[key.value] = value.value
-    return fields
-
-
-def check_fields(name: str, fields: dict[str, str]) -> None:
-    """Raise ValueError unless the fields are those of such an entry."""
-    must, may = CLAIM
-    if name.startswith("eq-"):
-        must, may = EQUATION
-    elif name.startswith("E"):
-        must, may = ERRATUM
-    elif "same" in fields:
-        must, may = REPEAT
-    if missing := sorted(must - set(fields)):
+        fields[key.value] = text.value
+    kind = "repeat" if "same" in fields else "claim"
+    if name.startswith(("E", "eq-")):
+        kind = "erratum" if name.startswith("E") else "equation"
+    must, may = (set(names.split()) for names in FIELDS[kind].split("|"))
+    if kind == "erratum" and fields.get("check", "prose") != "prose":
+        must.add("result")
+    if CHINESE.search(fields.get("quote", "")):
+        must.add("english")
+    if missing := sorted(must - fields.keys()):
         raise ValueError(f"without {', '.join(missing)}")
-    if unknown := sorted(set(fields) - must - may):
+    if unknown := sorted(fields.keys() - must - may):
         raise ValueError(f"unknown field {', '.join(unknown)}")
-    for key, allowed in [("check", CHECKS), ("kind", KINDS)]:
-        if key in fields and fields[key] not in allowed:
-            raise ValueError(
-                f"{key} must be one of {', '.join(allowed)}, got {fields[key]}"
-            )
-    if "home" in fields and not re.fullmatch(r"\w+#[\w-]+", fields["home"]):
+    for key, allowed in ALLOWED.items():
+        if (given := fields.get(key, allowed[0])) not in allowed:
+            known = ", ".join(allowed)
+            raise ValueError(f"{key} must be one of {known}, got {given}")
+    if not re.fullmatch(r"\w+#[\w-]+", fields.get("home", "page#anchor")):
         raise ValueError(f"home must be page#anchor, got {fields['home']}")
-    if fields.get("check") not in (None, "prose") and (
-        name.startswith("E") and "result" not in fields
-    ):
-        raise ValueError("without result")
-    if CHINESE.search(fields.get("quote", "")) and "english" not in fields:
-        raise ValueError("without english: the quote is Chinese")
+    return fields
 
 
 # What the book makes of it --------------------------------------------------
@@ -223,19 +178,18 @@ def sources() -> dict[str, list[str]]:
     for name, entry in ledger().items():
         if entry.also:
             found[name] += entry.also.split(" · ")
+    return {label: in_order(said) for label, said in found.items()}
+
+
+def in_order(said: list[str]) -> list[str]:
+    """By source; a place that is named again with a remark, only with it."""
     order = {source: place for place, source in enumerate(SOURCES)}
-    return {
-        label: sorted(
-            [n for n in dict.fromkeys(said) if not remarked(n, said)],
-            key=lambda number: order.get(origin(number), len(order)),
-        )
-        for label, said in found.items()
-    }
-
-
-def remarked(number: str, said: list[str]) -> bool:
-    """Whether the same place is named again, with a remark."""
-    return any(other.startswith(f"{number}, ") for other in said)
+    once = [
+        number
+        for number in dict.fromkeys(said)
+        if not any(other.startswith(f"{number}, ") for other in said)
+    ]
+    return sorted(once, key=lambda n: order.get(origin(n), len(order)))
 
 
 def origin(number: str) -> str:
@@ -246,9 +200,10 @@ def origin(number: str) -> str:
 def source_line(label: str) -> str:
     """The line under an equation, in MyST."""
     said = sources().get(label, [])
-    if not any(origin(number) in SOURCES for number in said):
-        said = ["; ".join(["not in the sources", " · ".join(said)])]
-    return " · ".join(said).removesuffix("; ")
+    line = " · ".join(said)
+    if any(origin(number) in SOURCES for number in said):
+        return line
+    return f"not in the sources; {line}" if said else "not in the sources"
 
 
 @cache

@@ -11,7 +11,7 @@ one printed by ``{eq}`` follow from the label:
 
 The letter keeps our own numbers apart from the sources': PRML's (6.8) stands
 in chapter 2, and chapter 6 has no second (6.8).  A chapter's number is that of
-its file, ``08_gp_regression``, also in a book without chapter 7.
+its file, ``09_gp_regression``, also in a book without chapter 8.
 
 The line under an equation comes from the ledger.  So do the words by which the
 search finds it: Sphinx's search ignores numbers, but not entries of the index,
@@ -21,21 +21,19 @@ words, ``{zh}`核函数```, lead to their entries in the same way.
 """
 
 import re
-from copy import deepcopy
-from itertools import count
+from itertools import chain, product
 from pathlib import Path
+from string import ascii_lowercase
 
 from docutils import nodes
+from docutils.parsers.rst.roles import CustomRole, generic_custom_role
 from sphinx import addnodes
-from sphinx.util.docutils import SphinxRole
 
-from press.ledger import LEDGER, SOURCES, origin, source_line, sources
+from press.ledger import LEDGER, SOURCES, source_line, sources
 from press.reader import NUMBERED, Page
 
-SOURCE_LABEL = re.compile(
-    r"(?:equation-)?eq-(?:(6)-(\d+)|(?:notes|gp)-(\d+))$"
-)
 CHINESE = "language-zh"  # docutils makes of it the attribute lang="zh"
+Zh = CustomRole("zh", generic_custom_role, {"class": [CHINESE]})
 
 
 # Numbers --------------------------------------------------------------------
@@ -49,68 +47,58 @@ def source_number(label):
     >>> source_number("eq-kernel"), source_number("eq-6-8-again")
     (None, None)
     """
-    match = SOURCE_LABEL.match(label)
+    number = r"(?:equation-)?eq-(?:(6)-(\d+)|(?:notes|gp)-(\d+))"
+    match = re.fullmatch(number, label)
     return ".".join(filter(None, match.groups())) if match else None
 
 
-def letters(index):
-    """0, 1, ..., 25, 26 -> a, b, ..., z, aa.
+def letters():
+    """a, b, ..., z, aa, ab, ..."""
+    pairs = product(ascii_lowercase, repeat=2)
+    return map("".join, chain(ascii_lowercase, pairs))
 
-    >>> [letters(i) for i in (0, 25, 26, 51, 52)]
-    ['a', 'z', 'aa', 'az', 'ba']
+
+def all_if_renumbered(app, env):
+    """Any page may cite a number that has changed."""
+    numbers = env.toc_secnumbers, env.toc_fignumbers
+    before, env.last_numbers = getattr(env, "last_numbers", None), numbers
+    return [] if before == numbers else sorted(env.found_docs)
+
+
+def renumber(app, _):
+    """Put our numbers in place of Sphinx's, once those are stored.
+
+    With them it compares its own of the next build, to see what to write.
     """
-    prefix = letters(index // 26 - 1) if index >= 26 else ""
-    return prefix + chr(ord("a") + index % 26)
-
-
-def recall_sphinx_numbers(app, env):
-    """Sphinx compares its numbers with its own of the last build, not ours.
-
-    Otherwise it would write every chapter again in every build.
-    """
-    if hasattr(env, "sphinx_numbers"):
-        env.toc_secnumbers, env.toc_fignumbers = env.sphinx_numbers
-    return []
-
-
-def remember_sphinx_numbers(app, env):
-    env.sphinx_numbers = deepcopy((env.toc_secnumbers, env.toc_fignumbers))
-    return []
-
-
-def number_chapters(app, env):
-    """Put the file's number in front of every number of its chapter."""
-    for docname, sections in env.toc_secnumbers.items():
-        match = NUMBERED.match(docname)
-        if not match:
-            continue
-        chapter = int(match[1])
+    env = app.env
+    if hasattr(env, "renumbered"):
+        return
+    env.renumbered = True
+    for docname in filter(NUMBERED.match, env.toc_secnumbers):
+        chapter = int(NUMBERED.match(docname)[1])
         references = env.tocs[docname].findall(nodes.reference)
         for node in [env.titles[docname], *references]:
             if node.get("secnumber"):
                 node["secnumber"] = [chapter, *node["secnumber"][1:]]
-        for numbers in [sections, *env.toc_fignumbers[docname].values()]:
+        figures = env.toc_fignumbers[docname]
+        for numbers in [env.toc_secnumbers[docname], *figures.values()]:
             for key, number in numbers.items():
                 numbers[key] = (chapter, *number[1:]) if number else number
-    return []
+        number_equations(figures.get("displaymath", {}))
 
 
-def number_equations(app, env):
-    """Replace Sphinx's numbers once it has assigned them."""
-    for numbers in env.toc_fignumbers.values():
-        equations = numbers.get("displaymath", {})
-        own = count()
-        for node_id, (chapter, *_) in equations.items():
-            number = source_number(node_id) or f"{chapter}{letters(next(own))}"
-            equations[node_id] = (number,)
-    return []
+def number_equations(equations):
+    """Give them the numbers of the sources, or letters.
 
-
-def write_all_if_renumbered(app, env):
-    """Any page may cite a number that has changed."""
-    before = getattr(env, "our_numbers", None)
-    env.our_numbers = deepcopy((env.toc_secnumbers, env.toc_fignumbers))
-    return [] if before == env.our_numbers else sorted(env.found_docs)
+    >>> numbers = {"eq-one": (2, 1), "eq-6-2": (2, 2), "eq-two": (2, 3)}
+    >>> number_equations(numbers)
+    >>> numbers
+    {'eq-one': ('2a',), 'eq-6-2': ('6.2',), 'eq-two': ('2b',)}
+    """
+    own = letters()
+    for label, (chapter, *_) in equations.items():
+        number = source_number(label) or f"{chapter}{next(own)}"
+        equations[label] = (number,)
 
 
 def printed_numbers(env):
@@ -126,7 +114,11 @@ def printed_numbers(env):
 
 
 def with_source_lines(page):
-    """The text of a page, each labelled equation followed by its line."""
+    r"""The text of a page, each labelled equation followed by its line.
+
+    >>> with_source_lines(Page(Path("x"), "$$ b $$ (eq-b)\nEnd, $c$."))
+    '$$ b $$ (eq-b)\n\n*not in the sources*\n\nEnd, $c$.'
+    """
     lines = page.text.split("\n")
     for math in sorted(page.equations, key=lambda math: -math.end):
         lines.insert(math.end - 1, f"\n*{source_line(math.label)}*\n")
@@ -147,9 +139,7 @@ def names(label, number, said):
     """What a reader may type to find an equation.
 
     >>> found = names("eq-gp-27", "27", ["PRML (6.66)", "lecture p. 56, x"])
-    >>> {"27", "(27)", "equation 27", "6.66", "PRML 6.66"} <= found
-    True
-    >>> "lecture p. 56" in found
+    >>> {"27", "equation 27", "PRML 6.66", "6.66", "lecture p. 56"} <= found
     True
     >>> "weak duality" in names("eq-weak-duality", "14b", [])
     True
@@ -159,11 +149,11 @@ def names(label, number, said):
     if source_number(label) is None:
         found.add(label.removeprefix("eq-").replace("-", " "))
     for text in said:
-        place = re.match(r"\w+ (?:\([\w.]+\)|p\. \d+)", text)
-        if place and origin(text) in SOURCES:
+        place = re.match(r"(\w+) (?:\(([\w.]+)\)|p\. \d+)", text)
+        if place and place[1] in SOURCES:
             found |= {place[0], re.sub(r"[()]", "", place[0])}
-            if place[0].startswith("PRML ("):
-                found.add(place[0][6:-1])
+            if place[1] == "PRML" and place[2]:
+                found.add(place[2])
     return found
 
 
@@ -172,7 +162,7 @@ def only_for_search(words, target):
     return addnodes.index(entries=entries)
 
 
-def name_equations(app, doctree, docname):
+def name_for_search(app, doctree, docname):
     numbers = printed_numbers(app.env)
     for node in list(doctree.findall(nodes.math_block)):
         label = node.get("label")
@@ -180,36 +170,11 @@ def name_equations(app, doctree, docname):
             words = names(label, numbers[label], sources().get(label, []))
             index = only_for_search(sorted(words), f"equation-{label}")
             node.parent.insert(node.parent.index(node), index)
-
-
-def name_in_chinese(app, doctree, docname):
-    for item in list(doctree.findall(nodes.definition_list_item)):
-        term = item.next_node(nodes.term)
-        words = [
+    for term in list(doctree.findall(nodes.term)):
+        marked = [
             node.astext()
-            for node in item.findall(nodes.inline)
+            for node in term.parent.findall(nodes.inline)
             if CHINESE in node["classes"]
         ]
-        if words and term is not None and term["ids"]:
-            term.insert(0, only_for_search(words, term["ids"][0]))
-
-
-class Chinese(SphinxRole):
-    """``{zh}`核函数```: marked as Chinese, for fonts and screen readers."""
-
-    def run(self):
-        return [nodes.inline("", self.text, classes=[CHINESE])], []
-
-
-def setup(app):
-    # Sphinx's own collector (priority 500) numbers everything; then we do.
-    app.connect("env-get-updated", recall_sphinx_numbers, priority=1)
-    app.connect("env-get-updated", remember_sphinx_numbers, priority=700)
-    app.connect("env-get-updated", number_chapters, priority=800)
-    app.connect("env-get-updated", number_equations, priority=900)
-    app.connect("env-get-updated", write_all_if_renumbered, priority=950)
-    app.connect("source-read", add_source_lines)
-    app.connect("doctree-resolved", name_equations)
-    app.connect("doctree-resolved", name_in_chinese)
-    app.add_role("zh", Chinese())
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+        if marked and term["ids"]:
+            term.insert(0, only_for_search(marked, term["ids"][0]))

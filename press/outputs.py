@@ -1,94 +1,100 @@
 """The outputs on a page are those that were validated, or there is no page.
 
-    python -m press.outputs FOLDER    hand on executed chapters: those that
-                                      have passed their tests lie in FOLDER
-
 A chapter's outputs depend on its code cells, on the library and on the pinned
-versions.  jupyter-cache looks at the cells only; so the cache lies in a folder
-named by a digest of the rest.  Change one line of ``kernelbook`` and the book
-looks into an empty folder: nothing stale can be shown.  As an extension this
-module tells Sphinx which folder, and stops a build for which it is not full:
-what a build would run by itself, nobody has compared.
+versions.  ``pytest chapters --executed`` leaves each chapter that has passed,
+executed, in a folder named by a digest of all but the cells.  Change one line
+of ``kernelbook`` and the book looks into an empty folder: nothing stale can be
+shown.  As an extension this module hands them to the pages, and stops a build
+when one is missing or says something else than its record in
+``tests/expected``: what a build would run by itself, nobody has compared.
 """
 
 import hashlib
+import json
 import sys
-from pathlib import Path
+from functools import cache
 
 import jupytext
 import nbformat
 from jupyter_cache import get_cache
-from jupyter_cache.base import CacheBundleIn
 from sphinx.errors import ExtensionError
 
 from press.reader import ROOT, notebooks
 
-VALIDATED = {"validated": True}
+LIVE = '<div class="live-figure"'
 
 
-def digest(root=ROOT):
-    """Twelve hex digits that change with the library, the pins and Python."""
+@cache
+def folder(root=ROOT):
+    """Where executed chapters lie.
+
+    Its name changes with the library, the pins and Python.
+    """
     state = hashlib.sha256(sys.version.encode())
     library = root / "kernelbook"
     files = sorted([*library.rglob("*.py"), *library.rglob("*.js")])
     for path in [*files, root / "constraints.txt"]:
         state.update(path.relative_to(root).as_posix().encode())
         state.update(path.read_bytes())
-    return state.hexdigest()[:12]
+    return root / "_build" / "executed" / state.hexdigest()[:12]
 
 
-def cache_path(root=ROOT):
-    return root / "_build" / ".outputs" / digest(root)
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def is_validated(notebook, root=ROOT):
-    """Whether these cells have passed with this library."""
-    try:
-        found = get_cache(cache_path(root)).match_cache_notebook(notebook)
-    except KeyError:
+def record(cells):
+    """What is kept of cells: source, text, and that there is an image."""
+
+    def lines(mime, text):
+        live = mime == "text/html" and text.startswith(LIVE)
+        picture = live or mime.startswith("image/")
+        return ["(an image)"] if picture else text.splitlines(keepends=True)
+
+    def kept(output):
+        if output["output_type"] == "stream":
+            return {output["name"]: lines("", output["text"])}
+        return {mime: lines(mime, text) for mime, text in output.data.items()}
+
+    return [
+        {"source": c.source.splitlines(), "outputs": [*map(kept, c.outputs)]}
+        for c in cells
+    ]
+
+
+def expected(path, root=ROOT):
+    """The file with the record of a chapter."""
+    return root / "tests" / "expected" / f"{path.stem}.json"
+
+
+def is_validated(path, root=ROOT):
+    """Whether the chapter has passed, as it is now, with this library."""
+    executed = folder(root) / f"{path.stem}.ipynb"
+    if not (executed.exists() and expected(path, root).exists()):
         return False
-    return VALIDATED.items() <= (found.data or {}).items()
-
-
-def hand_on(folder, root=ROOT):
-    """Put executed notebooks where the build looks; gives their number."""
-    cache = get_cache(cache_path(root))
-    paths = sorted(Path(folder).glob("*.ipynb"))
-    for path in paths:
-        bundle = CacheBundleIn(
-            nbformat.read(path, 4), path.name, data=VALIDATED
-        )
-        cache.cache_notebook_bundle(
-            bundle, check_validity=False, overwrite=True
-        )
-        path.unlink()
-    return len(paths)
+    said = json.loads(expected(path, root).read_text("utf-8"))
+    new = [cell.source for cell in code(jupytext.read(path, fmt="md:myst"))]
+    old = ["\n".join(cell["source"]) for cell in said]
+    return new == old and record(code(nbformat.read(executed, 4))) == said
 
 
 def use_validated_outputs(app, config):
     # The digest is part of a setting, so Sphinx re-reads every page when it
     # changes, even pages whose own file did not.
-    config.nb_execution_cache_path = str(cache_path())
+    config.nb_execution_cache_path = str(folder() / "cache")
 
 
-def refuse_others(app):
-    missing = [
-        page.name
-        for page in notebooks()
-        if not is_validated(jupytext.read(page.path, fmt="md:myst"))
-    ]
-    if missing:
+def hand_on(app):
+    """Put what has passed where the build looks, or stop it."""
+    names = [p.name for p in notebooks() if not is_validated(p.path)]
+    if names:
         raise ExtensionError(
-            f"not validated: {', '.join(missing)}; `make book` runs and "
+            f"not validated: {', '.join(names)}; `make book` runs and "
             "compares them first, README says how to do it by hand"
         )
-
-
-def setup(app):
-    app.connect("config-inited", use_validated_outputs)
-    app.connect("builder-inited", refuse_others)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
-
-
-if __name__ == "__main__":
-    print(f"{hand_on(sys.argv[1])} chapters handed on to the pages")
+    outputs = get_cache(app.config.nb_execution_cache_path)
+    how = {"check_validity": False, "overwrite": True}
+    for page in notebooks():
+        outputs.cache_notebook_file(
+            folder() / f"{page.path.stem}.ipynb", **how
+        )

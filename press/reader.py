@@ -5,7 +5,7 @@ become a flat list of parts in the order of reading, each with the line it
 starts on and the section it is in:
 
     Heading    with the names that lead to it
-    Prose      a paragraph, an item, a cell of a table: its text and its roles
+    Role       in a paragraph, an item, a cell of a table
     Math       inline or displayed, in every syntax that builds:
                $…$, $$…$$, $$…$$ (label), ```{math}, \begin{align}
     Cell       of code, with its tags and what is said about its figure
@@ -19,11 +19,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import dropwhile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from docutils.nodes import make_id
+from jupytext.myst import parse_directive_options
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from myst_parser.config.main import MdParserConfig
@@ -45,6 +47,7 @@ class Part:
     end: int
     sections: tuple["Heading", ...] = field(default=(), repr=False)
     inside: str = ""  # the label of the exercise that is being solved
+    label: str = ""
 
     @property
     def section(self) -> str:
@@ -56,15 +59,7 @@ class Heading(Part):
     level: int
     title: str
     names: tuple[str, ...] = ()
-
-    @property
-    def anchors(self) -> tuple[str, ...]:
-        return (*self.names, make_id(self.title))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Prose(Part):
-    text: str
+    sort = "section"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +77,8 @@ class Math(Part):
 
     latex: str
     at: int
-    label: str = ""
     display: bool = True
+    sort = "equation"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,25 +87,25 @@ class Directive(Part):
     argument: str
     options: dict[str, Any]
     body: str
-    label: str = ""
+
+    @property
+    def sort(self) -> str:
+        return "exercise" if self.name.startswith("exercise") else "theorem"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cell(Part):
-    """A code cell; what is said about it is in ``metadata``."""
+    """A code cell, labelled like its figure; ``metadata`` says more of it."""
 
     source: str
     metadata: dict[str, Any]
-
-    @property
-    def tags(self) -> list[str]:
-        return list(self.metadata.get("tags", []))
+    sort = "figure"
 
     @property
     def checks(self) -> list[str]:
         """Labels of what it checks."""
-        prefix = "check-"
-        return [t[len(prefix) :] for t in self.tags if t.startswith(prefix)]
+        tags = self.metadata.get("tags", [])
+        return [tag[6:] for tag in tags if tag.startswith("check-")]
 
     def about(self, what: str, name: str) -> str:
         """``figure, caption``, ``figure, name``, ``image, alt``, if given."""
@@ -125,30 +120,23 @@ class Cell(Part):
     def calls(self) -> set[str]:
         """What it calls: ``ridge.predict``, or just ``predict``."""
         called = [n.func for n in self.tree if isinstance(n, ast.Call)]
-        names = [ast.unparse(function) for function in called]
-        plain = [name for name in names if re.fullmatch(r"[\w.]+", name)]
-        return {".".join(name.split(".")[-2:]) for name in plain}
+        names = [re.fullmatch(r"[\w.]+", ast.unparse(f)) for f in called]
+        return {".".join(name[0].split(".")[-2:]) for name in names if name}
 
     @cached_property
     def names(self) -> set[str]:
         """Everything like ``module.name`` in it, called or not."""
-        return {
-            f"{node.value.id}.{node.attr}"
-            for node in self.tree
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-        }
+        dotted = [n for n in self.tree if isinstance(n, ast.Attribute)]
+        names = {ast.unparse(node) for node in dotted}
+        return {name for name in names if re.fullmatch(r"\w+\.\w+", name)}
 
     @property
     def asserts(self) -> bool:
         """Whether it asserts anything that could be false."""
-        return any(
-            isinstance(node, ast.Assert)
-            and not isinstance(node.test, ast.Constant)
-            for node in self.tree
-        ) or any(
-            n.rpartition(".")[2].startswith("assert_") for n in self.calls
-        )
+        stated = [n.test for n in self.tree if isinstance(n, ast.Assert)]
+        could_fail = [s for s in stated if not isinstance(s, ast.Constant)]
+        calls = [c for c in self.calls if re.match(r"(\w+\.)?assert_", c)]
+        return bool(could_fail or calls)
 
     @property
     def draws(self) -> bool:
@@ -156,14 +144,11 @@ class Cell(Part):
         return not {"plt.subplots", "plt.figure"}.isdisjoint(self.calls)
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Somewhere one can point to, and the code cells there."""
 
-    title: str
-    sort: str  # section, equation, theorem, figure or exercise
-    part: Part
-    cells: tuple[Cell, ...] = ()
+    part: Any
+    cells: list[Cell]
 
 
 @dataclass(frozen=True)
@@ -209,56 +194,31 @@ class Page:
         return [math for math in self.of(Math) if math.label]
 
     def directives(self, name: str) -> list[Directive]:
-        found: list[Directive] = self.of(Directive)
-        return [one for one in found if re.fullmatch(name, one.name)]
+        return [d for d in self.of(Directive) if re.fullmatch(name, d.name)]
 
     def roles(self, name: str) -> list[Role]:
-        found: list[Role] = self.of(Role)
-        return [role for role in found if re.fullmatch(name, role.name)]
-
-    @cached_property
-    def checks(self) -> dict[str, list[Cell]]:
-        """The cells that check a label."""
-        found: dict[str, list[Cell]] = {}
-        for cell in self.cells:
-            for label in cell.checks:
-                found.setdefault(label, []).append(cell)
-        return found
+        return [r for r in self.of(Role) if re.fullmatch(name, r.name)]
 
     @cached_property
     def places(self) -> dict[str, Place]:
-        """Where one can point to, by anchor."""
+        """Where one can point to, by anchor; the first has it.
+
+        Cells are in a section, in a solution, of a figure, or check a label.
+        """
         found: dict[str, Place] = {}
-
-        def note(anchor: str, title: str, sort: str, part: Part) -> None:
-            if anchor and anchor not in found:
-                cells = tuple(self._cells_at(anchor, part))
-                found[anchor] = Place(title, sort, part, cells)
-
         for part in self.parts:
+            names = [part.label]
             if isinstance(part, Heading):
-                for anchor in part.anchors:
-                    note(anchor, part.title, "section", part)
-            elif isinstance(part, Math):
-                note(part.label, part.section, "equation", part)
-            elif isinstance(part, Cell):
-                name = part.about("figure", "name")
-                note(name, name, "figure", part)
-            elif isinstance(part, Directive):
-                exercise = part.name.startswith("exercise")
-                sort = "exercise" if exercise else "theorem"
-                note(part.label, part.argument or part.label, sort, part)
+                names = [*part.names, make_id(part.title)]
+            for name in filter(None, names):
+                cells = [
+                    cell
+                    for cell in self.cells
+                    if any(part is one for one in (cell, *cell.sections))
+                    or name in (cell.inside, *cell.checks)
+                ]
+                found.setdefault(name, Place(part, cells))
         return found
-
-    def _cells_at(self, anchor: str, part: Part) -> Iterator[Cell]:
-        """In a section, in a solution, of a figure, or checking a label."""
-        for cell in self.cells:
-            if (
-                any(part is heading for heading in cell.sections)
-                or part is cell
-                or anchor in (cell.inside, *cell.checks)
-            ):
-                yield cell
 
 
 class Parts:
@@ -270,107 +230,86 @@ class Parts:
         self.solved = ""
 
     def read(self, text: str, offset: int = 0) -> Iterator[Part]:
-        tokens = parser().parse(text)
-        for before, token in zip([None, *tokens], tokens, strict=False):
+        level = 0  # of the heading that is being read
+        for token in parser().parse(text):
             if token.map is None:
                 continue
-            line = offset + token.map[0] + 1
-            where = {
-                "line": line,
-                "end": offset + token.map[1] + 1,
-                "sections": self.sections,
-                "inside": self.solved,
-            }
+            line, end = (offset + at + 1 for at in token.map)
+            here: Any = {"line": line, "end": end, "inside": self.solved}
+            here["sections"] = self.sections
             if token.type == "myst_target":
                 self.names.append(token.content)
-            elif token.type == "inline" and before is not None:
-                yield from self._inline(token, before, where)
+            elif token.type == "heading_open":
+                level = int(token.tag[1])
+            elif token.type == "inline":
+                if level:
+                    yield self._heading(token.content, level, here)
+                    level = 0
+                yield from inline(token, here)
             elif token.type in DISPLAYED:
-                yield math(token.content, token.info, where, line)
+                yield displayed(token.content, token.info, here, line)
             elif found := re.match(r"\{([\w:-]+)\}(.*)", token.info):
-                yield from self._directive(token, found, where)
+                name, argument = found[1], found[2].strip()
+                yield from self._directive(name, argument, token, here)
 
-    def _inline(
-        self, token: Token, before: Token, where: dict[str, Any]
-    ) -> Iterator[Part]:
-        text = token.content
-        if before.type == "heading_open":
-            level = int(before.tag[1])
-            names, self.names = tuple(self.names), []
-            heading = Heading(**where, level=level, title=text, names=names)
-            above = [one for one in self.sections if one.level < level]
-            self.sections = (*above, heading)
-            yield heading
-        else:
-            yield Prose(**where, text=text)
-        cursor = 0
-        for child in token.children or []:
-            cursor = max(text.find(child.content, cursor), cursor)
-            line = where["line"] + text.count("\n", 0, cursor)
-            here = where | {"line": line, "end": line + 1}
-            if child.type.startswith("math_inline"):
-                display = child.type == "math_inline_double"
-                latex = child.content.strip()
-                yield Math(**here, latex=latex, at=line, display=display)
-            elif child.type == "myst_role":
-                words, target = said(child.content)
-                name = child.meta["name"]
-                yield Role(**here, name=name, words=words, target=target)
+    def _heading(self, title: str, level: int, here: Any) -> Heading:
+        names, self.names = tuple(self.names), []
+        heading = Heading(**here, level=level, title=title, names=names)
+        above = [one for one in self.sections if one.level < level]
+        self.sections = (*above, heading)
+        return heading
 
     def _directive(
-        self, token: Token, found: re.Match[str], where: dict[str, Any]
+        self, name: str, argument: str, token: Token, here: Any
     ) -> Iterator[Part]:
-        name, argument = found[1], found[2].strip()
-        options, body, skipped = split(token.content)
+        lines, options = parse_directive_options(token.content, "")
+        lines = list(dropwhile(lambda line: not line.strip(), lines))
+        line = here["line"] + len(token.content.splitlines()) - len(lines)
+        body = "\n".join(lines)
         label = str(options.get("label", options.get("name", "")))
         if name == "code-cell":
-            yield Cell(**where, source=body.rstrip("\n"), metadata=options)
+            label = options.get("mystnb", {}).get("figure", {}).get("name", "")
+            source = body.rstrip("\n")
+            yield Cell(**here, label=label, source=source, metadata=options)
         elif name == "math":
-            yield math(body, label, where, where["line"] + 1 + skipped)
+            yield displayed(body, label, here, line + 1)
         else:
             if name.startswith("solution"):
                 self.solved = argument if name == "solution-start" else ""
-            yield Directive(
-                **where,
-                name=name,
-                argument=argument,
-                options=options,
-                body=body,
-                label=label,
-            )
+            here |= {"label": label, "name": name, "argument": argument}
+            yield Directive(**here, options=options, body=body)
             if name not in OPAQUE:
-                yield from self.read(body, where["line"] + skipped)
+                yield from self.read(body, line)
 
 
-def math(content: str, label: str, where: dict[str, Any], line: int) -> Math:
-    """What is displayed; ``line`` is that of its content."""
+def inline(token: Token, here: Any) -> Iterator[Part]:
+    """Mathematics and roles in a paragraph, an item or a cell of a table."""
+    text, cursor = token.content, 0
+    for child in token.children or []:
+        cursor = max(text.find(child.content, cursor), cursor)
+        line = here["line"] + text.count("\n", 0, cursor)
+        where = here | {"line": line, "end": line + 1}
+        if child.type.startswith("math_inline"):
+            double = child.type == "math_inline_double"
+            latex = child.content.strip()
+            yield Math(**where, latex=latex, at=line, display=double)
+        elif child.type == "myst_role":
+            words, target = said(child.content)
+            name = child.meta["name"]
+            yield Role(**where, name=name, words=words, target=target)
+
+
+def displayed(content: str, label: str, here: Any, line: int) -> Math:
+    """An equation whose content starts on that line, maybe with empty ones."""
     before = content[: len(content) - len(content.lstrip())]
     at = line + before.count("\n")
-    return Math(**where, latex=content.strip(), at=at, label=label)
+    return Math(**here, latex=content.strip(), at=at, label=label)
 
 
 def said(content: str) -> tuple[str, str]:
     """What a role shows, if it says so, and what it points to."""
     match = re.fullmatch(r"(.+?)\s*<([^<>]+)>", content, re.S)
     return (match[1], match[2]) if match else ("", content)
-
-
-def split(content: str) -> tuple[dict[str, Any], str, int]:
-    """Options of a directive, its body, and how many lines come before it."""
-    lines = content.split("\n")
-    end = 0
-    if lines[0] == "---":
-        end = lines.index("---", 1)
-        options = yaml.safe_load("\n".join(lines[1:end])) or {}
-        end += 1
-    else:
-        while re.match(r":[\w-]+:", lines[end]):
-            end += 1
-        pairs = [re.sub("^:([^:]+):", r"\1:", line) for line in lines[:end]]
-        options = yaml.safe_load("\n".join(pairs)) or {}
-    while end < len(lines) - 1 and not lines[end].strip():
-        end += 1
-    return options, "\n".join(lines[end:]), end
 
 
 @cache
@@ -388,22 +327,16 @@ def parser() -> Any:
 
 
 @cache
-def page(name: str) -> Page:
-    """A page by its name in _toc.yml."""
-    path = ROOT / f"{name}.md"
+def read(path: Path) -> Page:
     return Page(path, path.read_text("utf-8"))
 
 
 @cache
-def toc() -> list[str]:
-    """The pages of _toc.yml, in order, as paths without suffix."""
+def pages() -> list[Page]:
+    """The pages of _toc.yml, in order."""
     book = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     files = [entry["file"] for p in book["parts"] for entry in p["chapters"]]
-    return [book["root"], *files]
-
-
-def pages() -> list[Page]:
-    return [page(name) for name in toc()]
+    return [read(ROOT / f"{name}.md") for name in (book["root"], *files)]
 
 
 def chapters() -> list[Page]:
@@ -419,14 +352,11 @@ def notebooks() -> list[Page]:
 def left_out() -> list[Page]:
     """Chapters that lie beside the others but are not in _toc.yml."""
     files = sorted(CHAPTERS.glob("[0-9][0-9]_*.md"))
-    names = [f"{CHAPTERS.name}/{path.stem}" for path in files]
-    return [page(name) for name in names if name not in toc()]
+    return [page for page in map(read, files) if page not in pages()]
 
 
 @cache
 def find(name: str) -> Page | None:
     """A page of the book: a chapter by its number, another by its stem."""
-    for page in pages():
-        if name in (page.number, page.path.stem):
-            return page
-    return None
+    found = (p for p in pages() if name in (p.number, p.path.stem))
+    return next(found, None)

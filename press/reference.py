@@ -2,7 +2,7 @@
 
 Below the first paragraph of a docstring goes a line such as
 
-    Equation (6.8) · chapter 2 · chapter 14
+    Equation (6.8) · chapter 2 · chapter 17
 
 Nothing of this is kept by hand.  The equations of a function are those whose
 entry in the ledger names it; failing that, those of the section that prints
@@ -13,93 +13,77 @@ its listing; failing that, those whose cells name it.  What no chapter names is
 used where the functions are used that call or return it.
 """
 
-import importlib
 import inspect
 import pkgutil
 import re
 from collections import defaultdict
 from functools import cache
-from pathlib import PurePosixPath
+from importlib import import_module
 
 import kernelbook
 from press.ledger import LEDGER, homes
-from press.reader import Heading, chapters, find
+from press.reader import chapters, find
 
 MANY = 4
 ROLES = {"equation": "eq", "theorem": "prf:ref"}
 
 
-def listed(directive):
-    """The function whose listing a directive prints: gp.fit."""
-    path = PurePosixPath(directive.argument)
-    module = path.relative_to("../kernelbook").parts[0].removesuffix(".py")
-    return f"{module}.{directive.options['pyobject'].partition('.')[0]}"
-
-
-def uses(pages, entries):
+def uses(pages):
     """Equations and chapters of each function: ``ridge.predict`` -> ...
 
     An equation is a tuple (chapter, line, label, sort), so that sorting gives
     the order of the book.
     """
-    found: list[dict] = [defaultdict(set) for _ in range(6)]
-    in_ledger, checked, shown, mentioned, beside, inside = found
+    found: list[dict] = [defaultdict(set) for _ in range(5)]
+    in_ledger, checked, shown, mentioned, beside = found
     for page in pages:
-        for cell in page.cells:
-            for function in cell.names:
-                mentioned[function].add(page.number)
-        for label, place in page.places.items():
-            if place.sort in ROLES:
-                home = (page.number, place.part.line, label, place.sort)
-                inside[page.number, place.part.section].add(home)
-                for cell in place.cells:
-                    for function in cell.calls:
-                        checked[function].add(home)
-    for page in pages:
-        for directive in page.directives("literalinclude"):
-            function = listed(directive)
+        equations, inside = {}, defaultdict(set)
+        for label, (part, cells) in page.places.items():
+            if part.sort in ROLES:
+                home = (page.number, part.line, label, part.sort)
+                equations[label] = home
+                inside[part.section].add(home)
+                for function in set().union(*(cell.calls for cell in cells)):
+                    checked[function].add(home)
+        stand = []
+        for listing in page.directives("literalinclude"):
+            module = re.match(r"\.\./kernelbook/(\w+)", listing.argument)[1]
+            name = listing.options["pyobject"].partition(".")[0]
+            stand.append((f"{module}.{name}", listing.section))
+        for entry in homes():
+            if entry.function and entry.page == page.number and entry.place:
+                if entry.anchor in equations:
+                    in_ledger[entry.function].add(equations[entry.anchor])
+                else:
+                    part = entry.place.part
+                    section = getattr(part, "title", part.section)
+                    stand.append((entry.function, section))
+        for function, section in stand:
             shown[function].add(page.number)
-            beside[function] |= inside[page.number, directive.section]
-    for entry in entries:
-        if entry.function and entry.place and entry.page.isdigit():
-            part, sort = entry.place.part, entry.place.sort
-            if sort in ROLES:
-                home = (entry.page, part.line, entry.anchor, sort)
-                in_ledger[entry.function].add(home)
-            else:
-                heading = isinstance(part, Heading)
-                section = part.title if heading else part.section
-                shown[entry.function].add(entry.page)
-                beside[entry.function] |= inside[entry.page, section]
+            beside[function] |= inside[section]
+        for function in set().union(*(cell.names for cell in page.cells)):
+            mentioned[function].add(page.number)
     uses = {}
     for function in {*in_ledger, *checked, *shown, *mentioned}:
         far, near = checked[function], beside[function]
         few = far if len(far) <= MANY else set()
-        equations = in_ledger[function] or far & near or near or few
-        numbers = {home[0] for home in equations} | shown[function]
-        uses[function] = (
-            sorted(equations),
-            sorted(numbers or mentioned[function]),
-        )
+        best = in_ledger[function] or far & near or near or few
+        numbers = {home[0] for home in best} | shown[function]
+        uses[function] = sorted(best), sorted(numbers or mentioned[function])
     return uses
 
 
 def public():
     """Functions and classes of the library, as ``module.name``."""
-    found = {}
-    for _, module, _ in pkgutil.iter_modules(kernelbook.__path__):
-        if not module.startswith("_"):
-            inside = f"kernelbook.{module}."
-            for name, thing in vars(
-                importlib.import_module(inside[:-1])
-            ).items():
-                if (
-                    not name.startswith("_")
-                    and (inspect.isfunction(thing) or inspect.isclass(thing))
-                    and f"{thing.__module__}.".startswith(inside)
-                ):
-                    found[f"{module}.{name}"] = thing
-    return found
+    return {
+        f"{module}.{name}": thing
+        for _, module, _ in pkgutil.iter_modules(kernelbook.__path__)
+        if not module.startswith("_")
+        for name, thing in vars(import_module(f"kernelbook.{module}")).items()
+        if not name.startswith("_")
+        and (inspect.isfunction(thing) or inspect.isclass(thing))
+        and f"{thing.__module__}.".startswith(f"kernelbook.{module}.")
+    }
 
 
 def inherited(found, sources):
@@ -112,32 +96,38 @@ def inherited(found, sources):
     found, missing = dict(found), sources.keys() - found.keys()
     for name in sorted(missing):
         module, short = name.split(".")
-        word = re.compile(rf"(?<![.\w]){short}\(|-> \"?{short}\b|\({short}\)")
+        # gp.fit( anywhere; in its own module also fit(, -> GP and (GP)
+        own = rf"(?<![.\w]){short}\(|-> \"?{short}\b|\({short}\)"
         users = [
             found[user]
             for user, source in sources.items()
             if user in found
-            and (f"{name}(" in source or user.startswith(f"{module}."))
-            and word.search(source.replace(f"{name}(", f"{short}("))
+            and (
+                f"{name}(" in source
+                or (user.startswith(f"{module}.") and re.search(own, source))
+            )
         ]
         if users:
             equations, numbers = (
-                sorted(set().union(*(user[i] for user in users)))
-                for i in (0, 1)
+                sorted(set().union(*used)) for used in zip(*users, strict=True)
             )
             found[name] = (equations * (len(equations) <= 2 * MANY), numbers)
-    return (
-        inherited(found, sources)
-        if missing - found.keys() < missing
-        else found
-    )
+    more = missing - found.keys() < missing
+    return inherited(found, sources) if more else found
+
+
+@cache
+def book(*pages):
+    """What these, or the book's, chapters and the ledger say of functions."""
+    sources = {name: inspect.getsource(x) for name, x in public().items()}
+    return inherited(uses(pages or chapters()), sources)
 
 
 def sentence(equations, numbers):
     """The line below the docstring, in reStructuredText."""
     labels = [f":eq:`{e[2]}`" for e in equations if e[3] == "equation"]
-    parts = [f"Equation{'s' * (len(labels) > 1)} {', '.join(labels)}"]
-    parts = parts if labels else []
+    word = "Equations" if len(labels) > 1 else "Equation"
+    parts = [f"{word} {', '.join(labels)}"] if labels else []
     parts += [f":prf:ref:`{e[2]}`" for e in equations if e[3] == "theorem"]
     for number in numbers:
         word = "chapter" if parts else "Chapter"
@@ -146,33 +136,13 @@ def sentence(equations, numbers):
     return " · ".join(parts)
 
 
-def insert(lines, text):
-    """Put ``text`` below the first paragraph of a docstring, in place."""
-    end = next((i for i, line in enumerate(lines) if not line.strip()), None)
-    if end is None:
-        lines += ["", text, ""]
-    else:
-        lines[end:end] = ["", text]
-
-
-@cache
-def book():
-    """What the chapters and the ledger say, read once a build."""
-    sources = {name: inspect.getsource(x) for name, x in public().items()}
-    return inherited(uses(chapters(), homes()), sources)
-
-
 def link(app, what, name, obj, options, lines):
+    """Put the line below the first paragraph of a docstring."""
     if what not in ("function", "class"):
         return
     for path in [LEDGER, *(page.path for page in chapters())]:
         app.env.note_dependency(str(path))
     equations, numbers = book().get(name.removeprefix("kernelbook."), ([], []))
     if numbers:
-        insert(lines, sentence(equations, numbers))
-
-
-def setup(app):
-    # After napoleon (priority 500) has read the sections.
-    app.connect("autodoc-process-docstring", link, priority=900)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+        end = [*map(str.strip, lines), ""].index("")
+        lines[end:end] = ["", sentence(equations, numbers), ""]

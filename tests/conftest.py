@@ -7,7 +7,7 @@ settings.load_profile("book")
 
 
 def pytest_terminal_summary(terminalreporter):
-    """How many typeset equations held, and what tests have to report."""
+    """How many equations held; what tests report; the most they measured."""
     from worlds import equations
 
     reports = terminalreporter.stats.get("passed", [])
@@ -16,25 +16,13 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line(
             f"typeset equations executed: {held} of {len(equations())}"
         )
-    for report in reports:
-        for name, line in report.user_properties:
-            if name == "summary" and report.when == "call":
-                terminalreporter.write_line(line)
-    for line in worst(reports):
-        terminalreporter.write_line(line)
-
-
-def worst(reports):
-    """Of what was measured on every page: the most, and where."""
-    found = [
-        (name, value, about["page"])
-        for report in reports
-        if report.when == "call"
-        for kind, about in report.user_properties
-        if kind == "measured"
-        for name, value in about.items()
-        if name != "page"
-    ]
-    for name in dict.fromkeys(name for name, _, _ in found):
-        value, page = max((v, page) for n, v, page in found if n == name)
-        yield f"most {name}: {value} ({page})"
+    most: dict[str, tuple[float, str]] = {}
+    for kind, said in [p for r in reports for p in r.user_properties]:
+        if kind == "summary":
+            terminalreporter.write_line(said)
+        elif kind == "measured":
+            page, found = said
+            for name, value in found.items():
+                most[name] = max((value, page), most.get(name, (value, page)))
+    for name, (value, page) in most.items():
+        terminalreporter.write_line(f"most {name}: {value} ({page})")

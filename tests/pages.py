@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from lxml import html as parser
 
-from press.reader import ROOT, chapters, toc
+from press.reader import ROOT, chapters, pages
 
 HTML = ROOT / "_build" / "html"
 AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
@@ -19,8 +19,8 @@ PAGES = sorted(
     for path in HTML.rglob("*.html")
     if "_static" not in path.parts and path != HTML / "index.html"
 )
-FRONT, *_ = BOOK = [f"{name}.html" for name in toc()]
-CHAPTERS = {f"chapters/{c.path.stem}.html": c for c in chapters()}
+FRONT, *_ = BOOK = [f"{page.name}.html" for page in pages()]
+CHAPTERS = {f"{chapter.name}.html": chapter for chapter in chapters()}
 MODEL, *_, LAST = CHAPTERS
 built = pytest.mark.browser  # needs the built book
 
@@ -54,7 +54,5 @@ def describe(element):
 def local(page, address):
     """File and fragment an address on a page leads to."""
     parts = urlsplit(address)
-    target = HTML / page
-    if parts.path:
-        target = target.parent / unquote(parts.path)
-    return target.resolve(), unquote(parts.fragment)
+    path = (HTML / page).parent / unquote(parts.path) if parts.path else page
+    return (HTML / path).resolve(), unquote(parts.fragment)

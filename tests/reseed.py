@@ -17,31 +17,28 @@ import traceback
 from collections import defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from itertools import product
+from multiprocessing import get_context
 from numbers import Integral
-from pathlib import Path
+from typing import NamedTuple
 
-import jupytext
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 from numpy.random import RandomState, default_rng
 
+from press.reader import notebooks
+
 matplotlib.use("agg")
 
 
-@dataclass(frozen=True, order=True)
-class Place:
+class Place(NamedTuple):
     """A line of a chapter at which a run failed."""
 
+    one_seed: bool
     chapter: str
     cell: int
     code: str
-    one_seed: bool
-
-    def __str__(self):
-        return f"{self.chapter}, cell {self.cell}: {self.code}"
 
 
 def reseed(run):
@@ -69,16 +66,16 @@ def failures(page, run):
     """Place and message of each failure in one run of a page."""
     reseed(run)
     main, names = sys.modules["__main__"], {"__name__": "__main__"}
-    found: list[tuple[Place, str]] = []
-    cells = jupytext.read(page, fmt="md:myst").cells
-    for number, cell in enumerate(c for c in cells if c.cell_type == "code"):
-        one_seed = "one-seed" in cell.metadata.get("tags", [])
+    found: dict[Place, str] = {}
+    for number, cell in enumerate(page.cells):
         for error in errors(cell.source, names):
             # A name may be missing because the line that defines it failed.
             if not (found and isinstance(error, NameError)):
-                code = failing_line(cell.source, error)
-                place = Place(page.stem, number, code, one_seed)
-                found.append((place, message(error)))
+                line = failing_line(cell.source, error)
+                tagged = "one-seed" in cell.metadata.get("tags", [])
+                place = Place(tagged, page.path.stem, number, line)
+                said = " ".join(f"{type(error).__name__}: {error}".split())
+                found.setdefault(place, said[:120].removesuffix(":"))
         plt.close("all")
     sys.modules["__main__"] = main  # IPython, which a figure starts, took it
     return found
@@ -106,66 +103,48 @@ def failing_line(source, error):
     return source.splitlines()[lines[-1] - 1].strip()
 
 
-def message(error):
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return said[:120].removesuffix(":")
-
-
 def try_all(pages, seeds):
     """Where something failed, under which seeds, and what was said."""
     trials = list(product(pages, range(1, seeds + 1)))
     failed: dict[Place, dict[int, str]] = defaultdict(dict)
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         found = pool.map(failures, *zip(*trials, strict=True))
         for (_, run), here in zip(trials, found, strict=True):
-            for place, said in here:
-                failed[place].setdefault(run, said)
+            for place, said in here.items():
+                failed[place][run] = said
     return failed
 
 
 def report(failed, seeds):
     """Two lines for each place, those of cells tagged one-seed at the end."""
-    marked = sorted(place for place in failed if place.one_seed)
-    claims = sorted(place for place in failed if not place.one_seed)
-    yield from counts(claims, failed, seeds)
-    if marked:
-        yield "In cells that say they hold for one draw only:"
-        yield from counts(marked, failed, seeds)
+    claims = [place for place in failed if not place.one_seed]
+    for number, place in enumerate(sorted(failed)):
+        if number == len(claims):
+            yield "In cells that say they hold for one draw only:"
+        runs = failed[place]
+        said, which = next(iter(runs.values())), ", ".join(map(str, runs))
+        yield f"{place.chapter}, cell {place.cell}: {place.code}"
+        yield f"    fails under {len(runs)} of {seeds} ({which}): {said}"
     yield f"{len(claims)} claims fail under some of {seeds} seeds."
 
 
-def counts(places, failed, seeds):
-    for place in places:
-        runs = failed[place]
-        said, which = next(iter(runs.values())), ", ".join(map(str, runs))
-        yield str(place)
-        yield f"    fails under {len(runs)} of {seeds} ({which}): {said}"
+def chosen(pages, numbers):
+    names = tuple(numbers or [""])
+    return [page for page in pages if page.path.name.startswith(names)]
 
 
-def notebooks(folder, chapters):
-    """The pages of a folder that are notebooks, or the chapters chosen."""
-    pages = sorted(folder.glob("*.md"))
-    return [
-        page
-        for page in pages
-        if page.read_text("utf-8").startswith("---\njupytext:")
-        and page.name.startswith(tuple(chapters or [""]))
-    ]
-
-
-def main():
+def main(pages, arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--folder", type=Path, default="chapters")
     parser.add_argument("chapters", nargs="*", help="numbers, such as 02 13")
-    chosen = parser.parse_args()
-    pages = notebooks(chosen.folder, chosen.chapters)
+    option = parser.parse_args(arguments)
+    pages = chosen(pages, option.chapters)
     if not pages:
-        parser.error(f"{chosen.folder} has no chapter {chosen.chapters}")
-    failed = try_all(pages, chosen.seeds)
-    print(*report(failed, chosen.seeds), sep="\n")
+        parser.error(f"the book has no chapter {option.chapters}")
+    failed = try_all(pages, option.seeds)
+    print(*report(failed, option.seeds), sep="\n")
     sys.exit(any(not place.one_seed for place in failed))
 
 
 if __name__ == "__main__":
-    main()
+    main(notebooks())

@@ -1,7 +1,7 @@
 """Kernels that networks with random weights tend to as they get wide.
 
 A hidden unit computes φ(wᵀx + b), with independent weights w_d ~ N(0,
-``weight``) and a bias b ~ N(0, ``bias``); see chapter 10.
+``weight``) and a bias b ~ N(0, ``bias``); see chapter 11.
 """
 
 from typing import Any

@@ -13,11 +13,8 @@ from playwright.sync_api import sync_playwright
 from press.reader import ROOT
 
 JUDGES = ROOT / "tests" / "judges.js"
-FLAGS = [
-    "--disable-gpu",
-    # Other hosts do not exist; a page that asks for one is noted below.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
+# Other hosts do not exist; a page that asks for one is noted below.
+ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 
 
 class Server(http.server.ThreadingHTTPServer):
@@ -51,10 +48,9 @@ def browser():
         # The shell has no window of its own to draw, and is quicker for it.
         names = ["chromium-headless-shell", "chromium", "google-chrome"]
         found = next(filter(None, map(shutil.which, names)), None)
+        how = {"executable_path": found, "args": ["--disable-gpu", ALONE]}
         try:
-            chromium = playwright.chromium.launch(
-                executable_path=found, args=FLAGS
-            )
+            chromium = playwright.chromium.launch(**how)
         except Exception as error:
             if os.environ.get("CI"):
                 raise
@@ -112,6 +108,5 @@ def visit(browser, site):
 @pytest.fixture(scope="session")
 def reader(browser, site):
     """Pages left open, each fetched once."""
-    context = browser.new_context()
-    yield cache(partial(open_page, context, site))
-    context.close()
+    with browser.new_context() as context:
+        yield cache(partial(open_page, context, site))

@@ -9,30 +9,29 @@ import shutil
 import signal
 import socket
 import subprocess
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-MODEL = "02_dual_representation.md"
+from press.reader import CHAPTERS, ROOT, Math, chapters
+
+MODEL = chapters()[1]
 TOKEN = "check"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A copy of the chapters, to be opened and saved."""
-    copy = tmp_path_factory.mktemp("lab") / "chapters"
-    return shutil.copytree(ROOT / "chapters", copy)
+    return shutil.copytree(CHAPTERS, tmp_path_factory.mktemp("lab") / "copy")
 
 
 @pytest.fixture(scope="module")
 def address(folder):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    options = f"--no-browser --allow-root --port={port}"
+    options = f"OPTIONS=--no-browser --allow-root --port={port}"
     with subprocess.Popen(
-        ["make", "lab", f"FOLDER={folder}", f"OPTIONS={options}"],
+        ["make", "lab", f"FOLDER={folder}", options],
         cwd=ROOT,
         env={**os.environ, "JUPYTER_TOKEN": TOKEN},
         stderr=subprocess.PIPE,
@@ -55,37 +54,30 @@ def page(address, browser):
     page.set_default_timeout(120_000)  # milliseconds: cells come one by one
     page.hosts = set()
     page.on("request", lambda r: page.hosts.add(urlsplit(r.url).hostname))
-    page.goto(f"{address}/lab/workspaces/check/tree/{MODEL}?reset")
+    page.goto(f"{address}/lab/workspaces/check/tree/{MODEL.path.name}?reset")
     page.locator("h2", has_text="Further reading").wait_for()
     return page
 
 
-def test_equations_are_typeset_and_no_fence_is_left(page, folder):
-    text = (folder / MODEL).read_text("utf-8")
-    printed = re.findall(
-        r"^```{math}\n(?::\S+ \S+\n)?(.*?)^```", text, re.M | re.S
-    )
+def test_equations_are_typeset_and_no_fence_is_left(page):
+    def bare(latex):
+        return re.sub(r"\s+", "", latex)
+
     shown = page.locator(".katex-display annotation").all_text_contents()
-    assert {bare(latex) for latex in printed} <= {bare(s) for s in shown}
+    printed = [math.latex for math in MODEL.of(Math) if math.display]
+    assert {*map(bare, printed)} <= {*map(bare, shown)}
     assert "```" not in page.inner_text(".jp-Notebook")
-
-
-def bare(latex):
-    return re.sub(r"\s+", "", latex)
-
-
-def test_nobody_else_is_asked(page):
-    assert page.hosts == {"127.0.0.1"}
+    assert page.hosts == {"127.0.0.1"}, "nobody else is asked"
 
 
 def test_saving_in_the_browser_changes_nothing(page, folder):
-    path = folder / MODEL
+    path = folder / MODEL.path.name
     before = path.stat().st_mtime_ns
     page.click(".jp-Notebook h2")
     with page.expect_response(lambda r: r.request.method == "PUT"):
         page.keyboard.press("Control+s")
     assert path.stat().st_mtime_ns > before
-    assert path.read_bytes() == (ROOT / "chapters" / MODEL).read_bytes()
+    assert path.read_bytes() == MODEL.path.read_bytes()
 
 
 def test_the_server_saves_every_page_as_it_was(page, address, folder):

@@ -1,20 +1,15 @@
 """Laws that every chapter of the book keeps; _toc.yml says which there are."""
 
-import json
-from collections import Counter
+from collections import defaultdict
 
 import jupytext
 import pytest
+from ipykernel.kernelspec import get_kernel_dict
+from jupytext.config import load_jupytext_config
 
-from press.reader import ROOT, chapters, notebooks, toc
+from press.outputs import code, expected
+from press.reader import chapters, notebooks
 
-EXPECTED = ROOT / "tests" / "expected"
-each_chapter = pytest.mark.parametrize(
-    "chapter", chapters(), ids=lambda chapter: chapter.path.stem
-)
-each_notebook = pytest.mark.parametrize(
-    "chapter", notebooks(), ids=lambda chapter: chapter.path.stem
-)
 SKELETON = [
     "In one minute",
     "You need",
@@ -26,70 +21,83 @@ SKELETON = [
 ]
 
 
-def test_every_entry_of_the_toc_is_a_file_and_every_chapter_runs():
-    for file in toc():
-        assert (ROOT / f"{file}.md").is_file(), f"_toc.yml: no {file}.md"
-    assert {page.name for page in chapters()} <= {p.name for p in notebooks()}
+def of_a_notebook(page):
+    """What is wrong with a page that runs: line, reason."""
+    if not expected(page.path).exists():
+        yield 1, "there is no record in tests/expected"
+    if not any(cell.asserts for cell in page.cells):
+        yield 1, "no cell asserts anything that could be false"
+    for excuse in ("NBVAL_", "nbval-", "raises-exception"):
+        if excuse in page.text:
+            yield 1, f"a cell is excused from its test: {excuse}"
+    for cell in filter(lambda cell: cell.draws, page.cells):
+        if len(cell.about("image", "alt").split()) < 8:
+            yield cell.line, "the figure's alt text does not say what one sees"
+        if not cell.about("figure", "caption"):
+            yield cell.line, "the figure has no caption"
+    seen = code(jupytext.read(page.path, fmt="md:myst"))
+    if [(c.source, c.metadata) for c in seen] != [
+        (c.source, c.metadata) for c in page.cells
+    ]:
+        yield 1, "jupytext sees other cells than press.reader"
+    if saved_in_jupyterlab(page) != page.path.read_bytes():
+        yield 1, f"run `.venv/bin/jupytext --to md:myst {page.name}.md`"
 
 
-def test_every_page_that_runs_has_its_record():
-    for page in notebooks():
-        record = EXPECTED / f"{page.path.stem}.json"
-        assert json.loads(record.read_text("utf-8")), record.name
+def saved_in_jupyterlab(page):
+    """It notes its kernel; `make check-lab` asks JupyterLab itself."""
+    config = load_jupytext_config(str(page.path))
+    notebook = jupytext.reads(page.text, fmt="md", config=config)
+    kernel = get_kernel_dict()
+    noted = {key: kernel[key] for key in ("display_name", "language")}
+    notebook.metadata["kernelspec"] = {**noted, "name": "python3"}
+    notebook.metadata["language_info"] = {"pygments_lexer": "ipython3"}
+    return jupytext.writes(notebook, fmt="md", config=config).encode()
+
+
+def of_a_chapter(page):
+    """What is wrong with a numbered chapter: line, reason."""
+    if not page.is_notebook or not page.equations:
+        yield 1, "a chapter runs, and has equations"
+    titles = [h.title for h in page.headings if h.level == 2]
+    if [title for title in titles if title in SKELETON] != SKELETON:
+        yield 1, f"the sections are not, in this order, {SKELETON}"
+    for equation in page.equations:
+        cells = page.places[equation.label].cells
+        if not any(cell.asserts for cell in cells):
+            said = "asserts nothing" if cells else "is the tag of no cell"
+            yield equation.line, f"check-{equation.label} {said}"
+    for cell in page.cells:
+        for label in {*cell.checks} - page.places.keys():
+            yield cell.line, f"check-{label}, but {label} is not here"
+    exercises = [e.label for e in page.directives("exercise-start")]
+    solved = [s.argument for s in page.directives("solution-start")]
+    if len(exercises) < 4 or sorted(exercises) != sorted(solved):
+        yield 1, f"exercises {exercises}, solved {solved}"
+    terms = [role.target.lower() for role in page.roles("term")]
+    if len(terms) < 5 or len(terms) > len(set(terms)):
+        yield 1, f"five or more words are linked, each once, not {terms}"
+    for role in page.roles("term"):
+        if page.text.splitlines()[role.line - 1].startswith(("#", "|")):
+            yield role.line, "a word is linked in running prose only"
+    if len([d for d in page.directives("index") if d.argument]) < 4:
+        yield 1, "it enters itself in the index less than four times"
+
+
+PAGES = {page.name: page for page in [*notebooks(), *chapters()]}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_laws_are_kept(name):
+    page = PAGES[name]
+    found = [*of_a_notebook(page), *(page.number and of_a_chapter(page))]
+    wrong = [f"{name}.md:{line}: {reason}" for line, reason in found]
+    assert not wrong, "\n".join(wrong)
 
 
 def test_labels_are_unique_across_the_book():
-    labels = Counter(e.label for page in chapters() for e in page.equations)
-    assert [label for label, times in labels.items() if times > 1] == []
-
-
-@each_notebook
-def test_the_reader_sees_the_cells_that_jupytext_sees(chapter):
-    cells = jupytext.read(chapter.path, fmt="md:myst").cells
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    assert [c.source for c in code] == [c.source for c in chapter.cells]
-    assert [c.metadata for c in code] == [c.metadata for c in chapter.cells]
-
-
-@each_chapter
-def test_chapter_has_its_skeleton_in_order(chapter):
-    headings = [h.title for h in chapter.headings if h.level == 2]
-    assert [h for h in headings if h in SKELETON] == SKELETON
-
-
-@each_chapter
-def test_every_labelled_equation_has_a_check_that_asserts(chapter):
-    assert chapter.equations
-    for label in [equation.label for equation in chapter.equations]:
-        cells = chapter.checks.get(label)
-        assert cells, f"no cell is tagged check-{label}"
-        assert any(c.asserts for c in cells), f"check-{label} asserts nothing"
-
-
-@each_chapter
-def test_every_check_belongs_to_something_in_the_chapter(chapter):
-    assert chapter.checks.keys() <= chapter.places.keys()
-
-
-@each_notebook
-def test_every_figure_has_alt_text_and_caption(chapter):
-    for cell in filter(lambda cell: cell.draws, chapter.cells):
-        where = f"{chapter.name}.md:{cell.line}"
-        assert len(cell.about("image", "alt").split()) > 7, where
-        assert cell.about("figure", "caption"), where
-
-
-@each_chapter
-def test_chapter_has_four_solved_exercises(chapter):
-    exercises = chapter.directives("exercise-start")
-    solved = chapter.directives("solution-start")
-    assert len(exercises) >= 4
-    assert sorted(e.label for e in exercises) == sorted(
-        s.argument for s in solved
-    )
-
-
-@each_notebook
-def test_no_cell_is_excused_from_its_test(chapter):
-    for word in ("NBVAL_", "nbval-", "raises-exception"):
-        assert word not in chapter.text
+    homes = defaultdict(list)
+    for page in chapters():
+        for equation in page.equations:
+            homes[equation.label].append(f"{page.name}.md:{equation.line}")
+    assert not {name: at for name, at in homes.items() if len(at) > 1}

@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 from pages import CHAPTERS, MODEL
 
-from kernelbook import features, gaussians, gp, kernels, ridge, svm, toydata
+from kernelbook import (
+    features,
+    gaussians,
+    gp,
+    kernels,
+    ridge,
+    svm,
+    svr,
+    toydata,
+)
 
 pytestmark = pytest.mark.browser
 NEAR = 0.5  # points on the page: rounding to 0.1, and Matplotlib's own
@@ -30,11 +39,22 @@ def live_figure(reader, name):
     return reader(FIGURES[name][0]).locator(f"figure#{name} .live-figure")
 
 
+def fig_svr_tube(live):
+    x, t = toydata.noisy_sine(60, noise=0.15, rng=0)
+    t[5::12] += 3.0
+    k = kernels.Gaussian(20.0)
+    fit = svr.fit_dual(k(x[:, None]), t, C=10.0, epsilon=0.5)
+    live.move("C = 10, ε = 0.5")
+    live.draws("fit", lambda z: svr.predict(fit, k(x[:, None], z[:, None])))
+
+
 @each_figure
 def test_an_arrow_key_on_a_slider_changes_the_drawing(reader, name):
     box = live_figure(reader, name)
-    svg, alt = box.locator("svg"), FIGURES[name][1]["image"]["alt"]
-    assert svg.get_attribute("aria-label") == " ".join(alt.split())
+    svg, image = box.locator("svg"), FIGURES[name][1]["image"]
+    classes = ["live-figure", *image.get("classes", "").split()]
+    assert box.get_attribute("class").split() == classes
+    assert svg.get_attribute("aria-label") == " ".join(image["alt"].split())
     assert svg.get_attribute("role") == "img"
     for slider in box.locator(".live-slider").all():
         field, label = slider.locator("input"), slider.locator("label")

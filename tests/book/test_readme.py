@@ -1,5 +1,6 @@
-"""What the README tells people to type works."""
+"""What the README tells people to type works, or says in one line why not."""
 
+import os
 import re
 import subprocess
 
@@ -9,22 +10,25 @@ README = (ROOT / "README.md").read_text("utf-8")
 REGISTRY = r"https?://[^ )\"]*(/simple\b|pypi|registry\.|mirror|deb\.debian)"
 
 
-def make(*arguments):
-    return subprocess.run(
-        ["make", *arguments], cwd=ROOT, capture_output=True, text=True
+def make(*arguments, **environment):
+    """Whether make succeeds, and what it says of its own on stderr."""
+    done = subprocess.run(
+        ["make", *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
     )
+    said = re.findall(r"^(?!make(?:\[\d+\])?: ).+", done.stderr, re.M)
+    return done.returncode == 0, said
 
 
-def test_the_python_example_runs():
+def test_the_python_example_runs_and_every_make_target_exists():
     (example,) = re.findall(r"^```python\n(.*?)^```", README, re.M | re.S)
     exec(compile(example, "README.md", "exec"), {})
-
-
-def test_every_make_target_exists():
     targets = re.findall(r"make ([a-z]+)", README)
     assert {"book", "test"} < set(targets)
-    done = make("--dry-run", *targets)
-    assert done.returncode == 0, done.stderr
+    assert make("--dry-run", *targets) == (True, [])
 
 
 def test_old_python_is_refused_in_one_line(tmp_path):
@@ -33,13 +37,25 @@ def test_old_python_is_refused_in_one_line(tmp_path):
         '#!/bin/sh\n[ "$1" = --version ] && echo Python 3.8.0\nexit 1'
     )
     old.chmod(0o755)
-    done = make(f"PYTHON={old}", f"VENV={tmp_path}/venv", "book")
-    assert done.returncode != 0
-    (said,) = re.findall(r"^(?!make(?:\[\d+\])?: ).+", done.stderr, re.M)
+    good, (said,) = make(f"PYTHON={old}", f"VENV={tmp_path}/venv", "book")
+    assert not good
     assert "needs Python 3.11 or newer" in said and "Python 3.8.0" in said
 
 
+def test_an_index_out_of_reach_is_named_in_one_line(tmp_path):
+    nowhere = {"CONFIG_FILE": os.devnull, "FIND_LINKS": "", "RETRIES": "1"}
+    nowhere |= {"INDEX_URL": "http://127.0.0.1:9/simple", "NO_CACHE_DIR": "1"}
+    settings = {f"PIP_{name}": value for name, value in nowhere.items()}
+    good, (said,) = make(f"VENV={tmp_path}/venv", "book", **settings)
+    assert not good
+    assert said.startswith("No package index can be reached")
+
+
 def test_no_page_of_the_repository_names_a_package_registry():
-    pages = ("README.md", "CONTRIBUTING.md", "constraints.txt", "Makefile")
-    texts = {name: (ROOT / name).read_text("utf-8") for name in pages}
-    assert not [name for name in pages if re.search(REGISTRY, texts[name])]
+    for name in (
+        "README.md",
+        "CONTRIBUTING.md",
+        "constraints.txt",
+        "Makefile",
+    ):
+        assert not re.search(REGISTRY, (ROOT / name).read_text("utf-8")), name

@@ -121,5 +121,5 @@ def test_nothing_is_wrong(visit, record_property, path, width, judge):
         ours["work against MathJax"] = round(ratio, 2)
         if ratio > 1 or ours["layout shift"] > theirs["layout shift"]:
             wrong.append(f"{ours}, with MathJax {theirs}")
-    record_property("measured", {"page": path, **ours})
+    record_property("measured", [path, ours])
     assert not wrong, "\n".join(f"{path}: {line}" for line in wrong)

@@ -973,3 +973,113 @@ def test_lam_mends_what_is_singular():
     for fit in GAUSSIAN:
         model = fit(thin, T2, lam=0.1)
         assert np.isfinite(bayes.log_posterior(model, thin)).all()
+
+
+@given(problems)
+def test_rda_goes_from_lda_to_qda(problem):
+    X, t, Z, _ = real_data(problem)
+    lda, qda = bayes.fit_lda(X, t), bayes.fit_qda(X, t)
+    none, all_own = bayes.fit_rda(X, t, 0.0), bayes.fit_rda(X, t, 1.0)
+    for Sigma in none.Sigma:
+        assert_allclose(Sigma, lda.Sigma, rtol=1e-9, atol=1e-9)
+    assert_allclose(all_own.Sigma, qda.Sigma, rtol=1e-9, atol=1e-9)
+    half = bayes.fit_rda(X, t, 0.5)
+    assert_allclose(half.Sigma, (none.Sigma + all_own.Sigma) / 2, atol=1e-9)
+    assert_allclose(half.mu, lda.mu)
+    assert_allclose(half.pi, lda.pi)
+    for model, same in [(none, lda), (all_own, qda)]:
+        assert_allclose(
+            bayes.log_posterior(model, Z),
+            bayes.log_posterior(same, Z),
+            atol=1e-6,
+        )
+
+
+@given(problems, st.floats(0.0, 1.0))
+def test_shrunk_covariances_are_scikit_learns(problem, shrinkage):
+    X, t, Z, _ = real_data(problem)
+    model = bayes.fit_rda(X, t, 0.0, shrinkage)
+    theirs = discriminant_analysis.LinearDiscriminantAnalysis(
+        solver="lsqr", shrinkage=shrinkage
+    ).fit(X, t)
+    assert_allclose(model.Sigma[0], theirs.covariance_, atol=1e-9)
+    assert_allclose(
+        np.exp(bayes.log_posterior(model, Z)),
+        theirs.predict_proba(Z),
+        atol=1e-6,
+    )
+
+
+def test_a_shrunk_class_keeps_its_total_variance_and_may_have_few_members():
+    rng = np.random.default_rng(0)
+    X, t = rng.standard_normal((7, 4)), [0, 0, 0, 1, 1, 1, 2]
+    own = bayes.fit_rda(X, t, 0.4, 0.3).Sigma
+    before = bayes.fit_rda(X, t, 0.4, 0.0).Sigma
+    assert_allclose(
+        own.trace(axis1=1, axis2=2), before.trace(axis1=1, axis2=2)
+    )
+    round_ones = bayes.fit_rda(X, t, 0.4, 1.0).Sigma
+    mean = before.trace(axis1=1, axis2=2) / 4
+    assert_allclose(round_ones, mean[:, None, None] * np.eye(4), atol=1e-12)
+    assert_allclose(own, 0.7 * before + 0.3 * round_ones, atol=1e-12)
+
+
+@each_model
+def test_decisions_cost_least_by_hand(model, Z):
+    rng = np.random.default_rng(3)
+    loss = rng.uniform(0, 5, (3, 4))
+    P = np.exp(bayes.log_posterior(model, Z))
+    by_hand = [
+        [sum(loss[k, a] * p[k] for k in range(3)) for a in range(4)] for p in P
+    ]
+    assert_allclose(bayes.expected_loss(model, Z, loss), by_hand)
+    assert np.array_equal(
+        bayes.decide(model, Z, loss), np.argmin(by_hand, axis=1)
+    )
+    errors = 1 - np.eye(3)
+    assert np.array_equal(
+        bayes.decide(model, Z, errors), bayes.predict(model, Z)
+    )
+
+
+@each_model
+def test_to_reject_is_chows_rule(model, Z):
+    for price in (0.05, 0.3):
+        loss = np.column_stack([1 - np.eye(3), np.full(3, price)])
+        unsure = np.exp(bayes.log_posterior(model, Z)).max(axis=1) < 1 - price
+        rejected = bayes.decide(model, Z, loss) == 3
+        assert np.array_equal(rejected, unsure)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: bayes.fit_rda(X2, T2, 1.5),
+            "alpha must be from 0 to 1, got 1.5",
+        ),
+        (
+            lambda: bayes.fit_rda(X2, T2, -0.1),
+            "alpha must be from 0 to 1, got -0.1",
+        ),
+        (
+            lambda: bayes.fit_rda(X2, T2, 0.5, 2.0),
+            "shrinkage must be from 0 to 1, got 2.0",
+        ),
+        (
+            lambda: bayes.fit_rda(X2, [0, 0, 1, 1, 1, 1], 1.0),
+            "singular covariance of class 0",
+        ),
+        (
+            lambda: bayes.fit_rda(X2[:3], [0, 0, 1], 0.5),
+            "span at most 1 of 2",
+        ),
+        (
+            lambda: bayes.decide(bayes.fit_lda(X2, T2), X2, np.eye(3)),
+            r"loss must have one row per class, shape \(2, A\), got \(3, 3\)",
+        ),
+    ],
+)
+def test_bad_arguments_of_decisions_and_shrinkage_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

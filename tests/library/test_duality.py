@@ -499,3 +499,75 @@ def test_wrong_multipliers_and_steps_are_refused():
         duality.dual_ascent(qp, step=0.0)
     with pytest.raises(ValueError, match="iterations must be a whole"):
         duality.dual_ascent(qp, iterations=0)
+
+
+@settings(max_examples=25)
+@given(seeds)
+def test_best_prices_are_those_of_a_grid_and_of_the_best_mixture(seed):
+    rng = np.random.default_rng(seed)
+    g, f = rng.standard_normal((12, 1)), rng.standard_normal(12)
+    g[0] = -abs(g[0])  # one point is allowed
+    best = duality.best_prices(g, f)
+    bounds = [np.min(f + mu * g[:, 0]) for mu in np.linspace(0, 50, 5001)]
+    assert max(bounds) <= best.value + 1e-9
+    assert_allclose(np.min(f + g @ best.mu), best.value, atol=1e-9)
+    assert best.mu.min() >= 0
+    assert best.mixture.min() >= 0
+    assert_allclose(best.mixture.sum(), 1)
+    assert_allclose(best.mixture @ f, best.value, atol=1e-9)
+    assert np.all(best.mixture @ g <= 1e-9)
+
+
+def test_best_prices_of_several_constraints_are_those_of_a_program():
+    rng = np.random.default_rng(0)
+    steps = np.linspace(-1, 5, 61)
+    w = np.array([(a, b) for a in steps for b in steps])
+    f = w[:, 0] ** 2 + 2 * w[:, 1] ** 2
+    g = np.column_stack([3 - w.sum(axis=1), w[:, 0] - 4])
+    order = rng.permutation(len(w))
+    best = duality.best_prices(g[order], f[order])
+    assert_allclose(best.value, 6)
+    assert_allclose(best.mu, [4, 0], atol=0.2)
+
+
+def test_best_prices_refuse_points_without_an_allowed_mixture():
+    with pytest.raises(ValueError, match="mixture that is <= 0, got none"):
+        duality.best_prices([[1.0], [2.0]], [0.0, 0.0])
+    with pytest.raises(ValueError, match="f"):
+        duality.best_prices([[1.0], [-2.0]], [0.0])
+
+
+@given(seeds)
+def test_conjugate_is_the_highest_line_over_the_grid(seed):
+    rng = np.random.default_rng(seed)
+    x, f, s = rng.normal(size=7), rng.normal(size=7), rng.normal(size=4)
+    slowly = [max(a * p - v for p, v in zip(x, f, strict=True)) for a in s]
+    assert_allclose(duality.conjugate(f, x, s), slowly)
+
+
+def test_conjugates_known_by_hand():
+    x = np.linspace(-40, 40, 80_001)
+    s = np.array([0.1, 0.5, 0.8])
+    softplus = duality.conjugate(np.logaddexp(0, x), x, s)
+    assert_allclose(
+        softplus, s * np.log(s) + (1 - s) * np.log(1 - s), atol=1e-6
+    )
+    exponential = duality.conjugate(np.exp(x[x < 3]), x[x < 3], s)
+    assert_allclose(exponential, s * np.log(s) - s, atol=1e-6)
+    # the conjugate of the conjugate of a convex function is the function
+    fine = np.linspace(-5, 5, 10_001)
+    twice = duality.conjugate(
+        duality.conjugate(x**2 / 2, x, fine), fine, [1.5, -2.0]
+    )
+    assert_allclose(twice, [1.125, 2.0], atol=1e-6)
+
+
+def test_conjugate_refuses_values_that_do_not_fit():
+    with pytest.raises(ValueError, match="f must"):
+        duality.conjugate([1.0, 2.0], [0.0], [1.0])
+    good = {"f": [1.0], "x": [0.0], "s": [1.0]}
+    for name in good:
+        with pytest.raises(ValueError, match=f"{name} must"):
+            duality.conjugate(**good | {name: [np.nan]})
+        with pytest.raises(ValueError, match=f"{name} must"):
+            duality.conjugate(**good | {name: [[1.0]]})

@@ -32,9 +32,14 @@ from kernelbook import (
 )
 from kernelbook.estimators import (
     SVC,
+    SVR,
+    FourierRidge,
     GaussianProcessRegressor,
+    IterativeRidge,
     KernelLogisticRegression,
     KernelRidge,
+    NystromRidge,
+    SparseGaussianProcessRegressor,
 )
 from kernelbook.exceptions import ConvergenceWarning
 from kernelbook.kernels import (
@@ -53,14 +58,24 @@ from kernelbook.kernels import (
 CLASSES = [
     KernelRidge,
     GaussianProcessRegressor,
+    SVR,
     SVC,
     KernelLogisticRegression,
 ]
+CLASSIFIERS = CLASSES[3:]
+WAYS = [(100, "uniform"), (50, "pivoted"), (20, "leverage")]
 LINE = Linear() + Constant(1.0)  # takes sparse inputs
 HARMLESS = [
     *(make() for make in CLASSES),
     *(make(kernel=LINE) for make in CLASSES),
     GaussianProcessRegressor(Gaussian(1.0), learn=False),
+    FourierRidge(),
+    *(NystromRidge(M=M, landmarks=way) for M, way in WAYS),
+    NystromRidge(LINE),
+    IterativeRidge(),
+    IterativeRidge(LINE, landmarks="pivoted"),
+    SparseGaussianProcessRegressor(M=20),
+    SparseGaussianProcessRegressor(LINE, learn=False),
 ]
 
 
@@ -117,6 +132,48 @@ def test_scikit_learn_finds_nothing_wrong_with_its_array_interface_on():
 
 
 # ------------------------------------------------------------- the same digits
+
+
+def test_svr_is_svr():
+    X, y, Z = data()
+    k = Gaussian(0.3)
+    model = SVR(k, C=2.0, epsilon=0.05).fit(X, y)
+    machine = kernelbook.svr.fit(k, X, y, C=2.0, epsilon=0.05)
+    found = machine.svr
+    assert np.array_equal(model.predict(Z), machine.predict(Z))
+    assert np.array_equal(model.support_, found.support)
+    assert np.array_equal(model.dual_coef_, [found.a[found.support]])
+    assert model.intercept_.tolist() == [found.b]
+    assert (model.gap_, model.status_) == (found.gap, "converged")
+    assert model.kernel_ is k
+    through = SVR(k, C=2.0, epsilon=0.05, bias=False).fit(X, y)
+    assert through.intercept_.tolist() == [0.0]
+
+
+def test_svr_is_that_of_scikit_learn():
+    X, y, Z = data()
+    ours = SVR().fit(X, y)
+    theirs = svm.SVR(gamma="scale", tol=1e-9).fit(X, y)
+    assert_allclose(ours.predict(Z), theirs.predict(Z), atol=1e-5)
+    assert np.array_equal(ours.support_, np.sort(theirs.support_))
+
+
+def test_svr_takes_numerals():
+    X, y, Z = data()
+    numerals = np.array([str(value) for value in y], dtype=object)
+    again = SVR(Gaussian(0.5)).fit(X, numerals)
+    ours = SVR(Gaussian(0.5)).fit(X, y)
+    assert np.array_equal(again.predict(Z), ours.predict(Z))
+
+
+def test_svr_passes_its_limits_on():
+    X, y, _ = data()
+    for limit in ({"max_iterations": 3}, {"max_seconds": 1e-300}):
+        with pytest.warns(ConvergenceWarning, match=next(iter(limit))):
+            model = SVR(C=100.0, **limit).fit(X, y)
+        assert model.status_ == next(iter(limit))
+    with pytest.raises(ValueError, match=r"tolerance must be > 0, got 0.0"):
+        SVR(tolerance=0.0).fit(X, y)
 
 
 @pytest.mark.parametrize("Q", [None, 1, 3])
@@ -413,6 +470,7 @@ def test_parameters_have_the_defaults_of_the_functions():
         "max_iterations": None,
         "max_seconds": None,
     }
+    assert SVR().get_params() == SVC().get_params() | {"epsilon": 0.1}
     assert KernelLogisticRegression().get_params() == solver | {
         "lam": 1.0,
         "tolerance": 1e-8,
@@ -448,7 +506,7 @@ def test_a_clone_has_the_same_kernel_and_is_not_fitted(make):
 @pytest.mark.parametrize("make", CLASSES)
 def test_a_pickle_predicts_the_same(make):
     X, y, Z = data()
-    t = words(y > 0) if make in CLASSES[2:] else y
+    t = words(y > 0) if make in CLASSIFIERS else y
     model = make(kernel=Gaussian(0.5)).fit(X, t)
     again = pickle.loads(pickle.dumps(model))
     assert np.array_equal(again.predict(Z), model.predict(Z))
@@ -517,17 +575,17 @@ def test_a_search_finds_the_kernel_that_is_right():
 def test_sparse_inputs_give_what_dense_ones_give(make, sparse):
     X, y, Z = data()
     X[X < 0.3], Z[Z < 0.3] = 0, 0
-    t = words(np.digitize(y, [-0.5, 0.5])) if make in CLASSES[2:] else y
+    t = words(np.digitize(y, [-0.5, 0.5])) if make in CLASSIFIERS else y
     k = LINE + Polynomial(2, 0.5)
     dense = make(kernel=k).fit(X, t)
     model = make(kernel=k).fit(sparse(X), t)
     assert model.n_features_in_ == 3
-    out = "decision_function" if make in CLASSES[2:] else "predict"
+    out = "decision_function" if make in CLASSIFIERS else "predict"
     assert_allclose(
         getattr(model, out)(sparse(Z)), getattr(dense, out)(Z), rtol=1e-6
     )
     mixed = model.predict(Z)  # fitted to sparse inputs, asked for dense ones
-    if make in CLASSES[2:]:
+    if make in CLASSIFIERS:
         assert np.array_equal(mixed, model.predict(sparse(Z)))
     else:
         assert_allclose(mixed, model.predict(sparse(Z)))
@@ -553,7 +611,7 @@ def test_objects_are_cross_validated():
     letters = {"vowels": "aeiou", "early": "abcde", "late": "vwxyz"}
     y = np.repeat(list(letters), 20)
     X = ["".join(rng.choice(list(letters[one]), 9)) for one in y]
-    for make in CLASSES[2:]:
+    for make in CLASSIFIERS:
         scores = cross_val_score(make(Spectrum(1)), X, y, cv=3)
         assert scores.min() > 0.8
     model = SVC(Spectrum(1)).fit(X, y)
@@ -617,7 +675,7 @@ def test_regression_takes_one_example_several_targets_and_numerals(make):
     assert np.array_equal(again, ours)
 
 
-@pytest.mark.parametrize("make", CLASSES[2:])
+@pytest.mark.parametrize("make", CLASSIFIERS)
 def test_classification_takes_labels_only_and_one_of_each_class(make):
     X, y, _ = data()
     assert not get_tags(make()).target_tags.multi_output

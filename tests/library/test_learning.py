@@ -652,3 +652,20 @@ X2, T2, K1 = np.eye(2), np.ones(2), Gaussian(1.0)
 def test_bad_input_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_another_objective_takes_the_place_of_the_evidence():
+    X, t = [[0.0], [1.0]], [1.0, 2.0]
+    asked = []
+
+    def objective(k, X, t, beta):
+        """Highest at gamma = 3 and beta = 5."""
+        asked.append((X, t))
+        x, y = np.log(k.gamma / 3), np.log(beta / 5)
+        return -(x**2) - 2 * y**2, {"gamma": -2 * x, "beta": -4 * y}
+
+    learned = learning.learn(Gaussian(1.0), X, t, 1.0, objective=objective)
+    assert learned.k.gamma == pytest.approx(3.0, rel=1e-4)
+    assert learned.beta == pytest.approx(5.0, rel=1e-4)
+    assert learned.value == pytest.approx(0.0, abs=1e-6)
+    assert asked[0] == (X, t)

@@ -104,6 +104,29 @@ def test_likelihood_gradient_and_information_are_differences(sizes):
     )
 
 
+@given(sizes)
+def test_standard_errors_are_roots_of_the_inverse_information(sizes):
+    X, _, rng = problem(sizes)
+    X = np.vstack([X, np.eye(X.shape[1]), -np.eye(X.shape[1])])  # full rank
+    w = rng.standard_normal(X.shape[1] + 1)
+    inverse = np.linalg.inv(logistic.information(w, X))
+    s = logistic.standard_errors(w, X)
+    assert_allclose(s, np.sqrt(inverse.diagonal()), rtol=1e-6)
+    unit = 2.0 ** rng.integers(-20, 20, X.shape[1])
+    scaled = logistic.standard_errors([w[0], *w[1:] / unit], X * unit)
+    assert_allclose(scaled[1:] * unit, s[1:], rtol=1e-6)
+
+
+def test_standard_error_of_a_table_is_woolfs():
+    """ln (ad/bc) of a 2 × 2 table has the variance 1/a + 1/b + 1/c + 1/d."""
+    counts = np.array([2, 8, 15, 5])
+    X = np.repeat([0.0, 0.0, 1.0, 1.0], counts)[:, None]
+    t = np.repeat([1.0, -1.0, 1.0, -1.0], counts)
+    s = logistic.standard_errors(logistic.fit(X, t).w, X)
+    expected = [(1 / counts[:2]).sum(), (1 / counts).sum()]
+    assert_allclose(s**2, expected, rtol=1e-6)
+
+
 @given(sizes, lams)
 def test_newton_step_is_weighted_least_squares(sizes, lam):
     """S^½(z - X̃w̃) with z = X̃w̃ + S⁻¹(u - p), and rows √λ for the weights."""
@@ -413,6 +436,23 @@ def test_softmax_likelihood_and_gradient_are_loops_and_differences(sizes):
     assert_allclose(G.sum(axis=1), 0, atol=1e-12)
 
 
+@given(sizes)
+def test_softmax_information_is_differences_and_two_classes_the_sigmoids(
+    sizes,
+):
+    X, t, rng = problem(sizes, K=3)
+    W = rng.standard_normal((X.shape[1] + 1, 3))
+    H = softmax.information(W, X)
+    assert H.shape == W.shape * 2
+    by_differences = differences(
+        lambda W: softmax.gradient(W, X, t).ravel(), W
+    ).reshape(H.shape)
+    assert_allclose(-H, by_differences, atol=1e-7)
+    w = rng.standard_normal(X.shape[1] + 1)
+    two = softmax.information(np.column_stack([np.zeros_like(w), w]), X)
+    assert_allclose(two[:, 1, :, 1], logistic.information(w, X), atol=1e-12)
+
+
 @given(sizes, lams)
 def test_two_classes_by_softmax_are_the_sigmoid(sizes, lam):
     """w = w₁ - w₀; halves of w cost λ‖w‖²/4, so λ must be doubled."""
@@ -618,6 +658,28 @@ WIDE = np.column_stack([X4, np.full(4, 7.0)])
         (
             lambda: softmax.log_likelihood(np.ones((2, 2)), X4, [0, 1, 1]),
             "t must have length 4, got 3",
+        ),
+        (
+            lambda: softmax.information(np.ones((3, 2)), X4),
+            "W must have a row for the bias and one per feature, 2 rows, "
+            "got 3",
+        ),
+        (
+            lambda: softmax.information(np.ones((2, 2)), X4[:, 0]),
+            "X must be two-dimensional",
+        ),
+        (
+            lambda: logistic.standard_errors([0.0, 0.0, 0.0], WIDE),
+            "X must have columns that are linearly independent, also of a "
+            "constant, got rank 2 of 3",
+        ),
+        (
+            lambda: logistic.standard_errors([0.0], X4),
+            "w must have length 2, got 1",
+        ),
+        (
+            lambda: logistic.standard_errors([0.0, 0.0], X4[:, 0]),
+            "X must be two-dimensional",
         ),
         (
             lambda: softmax.gradient([1.0, 2.0], X4, [0, 1, 1, 1]),
@@ -855,6 +917,20 @@ HUGE = np.array([[1e200, -1e200], [-1e200, 1e200]])
                 [[0.0, 0.0], [1e200, 0.0], [1e200, 0.0]], HUGE, [0, 1]
             ),
             "W and X must be small enough",
+        ),
+        (
+            lambda: softmax.information(
+                [[0.0, 0.0], [1e200, 0.0], [1e200, 0.0]], HUGE
+            ),
+            "W and X must be small enough",
+        ),
+        (
+            lambda: softmax.information(np.zeros((3, 2)), HUGE),
+            "the columns of X must be small enough",
+        ),
+        (
+            lambda: logistic.standard_errors([1e4, 0.0], X4),
+            "not all probabilities are 0 or 1, got a Hessian with diagonal 0",
         ),
         (
             lambda: logistic.separation([[0.0], [1e-308]], [-1, 1]),

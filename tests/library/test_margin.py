@@ -568,3 +568,47 @@ def test_results_share_no_memory_with_the_arguments():
         margin.canonical(w, b, X, side)[0],
     ):
         assert not any(np.shares_memory(part, given) for given in (X, t, w))
+
+
+@settings(deadline=None, max_examples=20)
+@given(seeds, st.integers(1, 8))
+def test_leave_one_out_counts_what_refitting_all_with_libsvm_counts(seed, D):
+    X, t = clouds(seed, N=16, D=D)
+    t[2:4], X[2:4] = (1, -1), X[:2] * 1.1  # each class twice or more
+    found = margin.leave_one_out(X, t)
+    outputs = []
+    for n in range(len(t)):
+        kept = np.arange(len(t)) != n
+        machine = SVC(kernel="linear", C=1e9, tol=1e-9).fit(X[kept], t[kept])
+        outputs.append(t[n] * machine.decision_function(X[[n]])[0])
+    if np.abs(outputs).min() > 1e-3:  # LIBSVM decides no closer calls
+        assert found.errors == np.sum(np.array(outputs) < 0)
+    whole = margin.hard_margin(X, t)
+    assert found.support_vectors == np.sum(whole.alpha > 0)
+    apart = [
+        np.linalg.norm(a - b) for a in X[t > 0] for b in X[t < 0]
+    ]  # slowly
+    bound = 4 * max(apart) ** 2 / whole.margin**2
+    assert_allclose(found.margin_bound, bound)
+    assert found.errors <= min(found.support_vectors, found.margin_bound)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5])
+def test_all_corners_of_a_simplex_are_errors_within_twice_the_bound(m):
+    found = margin.leave_one_out(np.eye(2 * m), np.repeat([1, -1], m))
+    assert found.errors == found.support_vectors == 2 * m
+    assert_allclose(found.margin_bound, 4 * m)
+
+
+def test_an_example_on_the_new_hyperplane_is_an_error():
+    # without 2 the threshold is (1 + 3) / 2, which is where it lies
+    found = margin.leave_one_out([[0.0], [1], [2], [3]], [-1, -1, 1, 1])
+    assert (found.errors, found.support_vectors) == (2, 2)
+
+
+def test_leave_one_out_refuses_a_class_of_one():
+    for t in ([1, -1, -1], [-1, 1, 1]):
+        with pytest.raises(ValueError, match="each label twice or more"):
+            margin.leave_one_out([[0.0], [2.0], [3.0]], t)
+    found = margin.leave_one_out([[0.0], [1.0], [3.0], [4.0]], [1, 1, -1, -1])
+    assert found.errors == 0

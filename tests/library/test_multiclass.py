@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import Perceptron, RidgeClassifier
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.svm import SVC
 
 from kernelbook import discriminant, multiclass, perceptron, toydata
 
@@ -71,6 +72,28 @@ def test_ties_are_broken_as_in_scikit_learn():
     first = discriminant.classify(multiclass.votes(F, 4))
     assert tied.sum() > 5
     assert np.any(first[tied] != theirs.predict(Z)[tied])
+
+
+def test_svc_breaks_ties_by_the_first_class_and_one_vs_one_does_not():
+    """On three clouds like the sails of a windmill."""
+    labels = np.arange(90) % 3
+    rng = np.random.default_rng(2)
+    sail = rng.standard_normal((90, 2)) @ [[1.5, 0.0], [0.0, 0.3]]
+    Z = 2 * rng.standard_normal((4000, 2))
+    place = np.exp(2j * np.pi * labels / 3)
+    points = (sail[:, 0] + 1j * sail[:, 1]) * np.exp(0.5j) + 3
+    X = np.column_stack([(points * place).real, (points * place).imag])
+    svc = SVC(kernel="linear", decision_function_shape="ovo").fit(X, labels)
+    F = svc.decision_function(Z)
+    v = multiclass.votes(F, 3)
+    tied = multiclass.winners(v).sum(axis=1) > 1
+    assert tied.sum() > 20
+    first = discriminant.classify(v)
+    assert np.array_equal(svc.predict(Z), first)
+    theirs = OneVsOneClassifier(SVC(kernel="linear")).fit(X, labels)
+    ours = multiclass.classify_votes(F, 3)
+    assert np.array_equal(theirs.predict(Z), ours)
+    assert np.any(ours[tied] != first[tied])
 
 
 def test_one_vs_rest_perceptrons_are_scikit_learns_when_separable():

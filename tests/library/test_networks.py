@@ -22,6 +22,7 @@ from kernelbook.networks import (
     random_network,
     relu,
     step,
+    tangent_kernel,
 )
 
 KERNELS = [
@@ -227,6 +228,45 @@ def test_a_wide_network_with_trained_output_is_the_gaussian_process():
     assert_allclose(gp.mean(limit, X), gp.mean(finite, Phi), atol=0.05)
 
 
+def test_tangent_kernel_is_the_inner_product_of_gradients_by_differences():
+    rng = np.random.default_rng(4)
+    X, Z = rng.standard_normal((3, 2)), rng.standard_normal((4, 2))
+    W, v = rng.standard_normal((5, 2)), rng.standard_normal(5)
+
+    def gradients(inputs):
+        """One row per input, one column per weight."""
+        weights, h = np.concatenate([W.ravel(), v]), 1e-5
+
+        def f(weights):
+            hidden = np.tanh(inputs @ weights[:10].reshape(5, 2).T)
+            return hidden @ weights[10:] / np.sqrt(5)
+
+        steps = h * np.eye(15)
+        return np.transpose(
+            [(f(weights + e) - f(weights - e)) / (2 * h) for e in steps]
+        )
+
+    def slope(z):
+        return 1 - np.tanh(z) ** 2
+
+    K = tangent_kernel(X, Z, W, v, np.tanh, slope)
+    assert K.shape == (3, 4)
+    assert_allclose(K, gradients(X) @ gradients(Z).T, rtol=1e-8)
+    as_lists = tangent_kernel(
+        X.tolist(), Z.tolist(), W.tolist(), v.tolist(), np.tanh, slope
+    )
+    assert_allclose(as_lists, K, rtol=1e-15)
+
+
+def test_tangent_kernel_of_wide_relus_is_built_from_the_arccosine_kernels():
+    rng = np.random.default_rng(5)
+    X, Z = rng.standard_normal((3, 4)), rng.standard_normal((2, 4))
+    W, v = rng.standard_normal((200_000, 4)), rng.standard_normal(200_000)
+    limit = ArcCosine(1)(X, Z) + ArcCosine(0)(X, Z) * Linear()(X, Z)
+    drawn = 2 * tangent_kernel(X, Z, W, v, relu, step)
+    assert_allclose(drawn, limit, rtol=0.02, atol=0.02)
+
+
 def test_activations_are_their_formulas():
     z = np.linspace(-5, 5, 11)
     assert_allclose(relu(z), (z + np.abs(z)) / 2)
@@ -343,6 +383,26 @@ def test_update_cannot_be_improved_by_moving_its_last_factor():
         (
             lambda: random_network([1.0], 3, relu, 0),
             "X must be two-dimensional, got shape",
+        ),
+        (
+            lambda: tangent_kernel(
+                [[1.0]], [[1.0, 2.0]], [[1.0]], [1.0], relu, step
+            ),
+            r"Z must have one column per column of X, shape \(1, 1\), "
+            r"got \(1, 2\)",
+        ),
+        (
+            lambda: tangent_kernel(
+                [[1.0]], [[1.0]], [[1.0, 2.0], [3.0, 4.0]], [1.0], relu, step
+            ),
+            r"W must have one column per column of X, shape \(2, 1\), "
+            r"got \(2, 2\)",
+        ),
+        (
+            lambda: tangent_kernel(
+                [[1.0]], [[1.0]], [[1.0], [2.0]], [1.0], relu, step
+            ),
+            r"v must have one entry per row of W, shape \(2,\), got \(1,\)",
         ),
         (
             lambda: update(MeanField(0, 1, 0, 1), np.nan, 1.0),

@@ -404,3 +404,25 @@ PHI2, T2 = np.eye(2), np.array([1.0, -1.0])
 def test_bad_input_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@given(seeds)
+def test_the_average_is_that_of_all_weights_on_the_way(seed):
+    Phi, t, _ = separable(seed)
+    w, b, visited = np.zeros(3), 0.0, []
+    for n in list(range(len(t))) * 4:
+        w, b = perceptron.update(w, b, Phi[n], t[n])
+        visited.append([b, *w])
+    w_mean, b_mean = perceptron.fit_averaged(Phi, t, epochs=4)
+    assert_allclose([b_mean, *w_mean], np.mean(visited, axis=0), atol=1e-12)
+
+
+def test_ten_passes_are_averaged_unless_said_otherwise():
+    X, t = toydata.two_blobs(20, distance=1.0, rng=3)
+    w, b = perceptron.fit_averaged(X, t)
+    w_ten, b_ten = perceptron.fit_averaged(X, t, epochs=10)
+    assert np.array_equal(w, w_ten) and b == b_ten
+    with pytest.raises(ValueError, match="epochs must be a whole number"):
+        perceptron.fit_averaged(X, t, epochs=0)
+    with pytest.raises(ValueError, match="t must contain both"):
+        perceptron.fit_averaged(X, np.ones(20))

@@ -607,3 +607,47 @@ K2, T2 = np.eye(2), np.array([1.0, -1.0])
 def test_bad_input_names_argument_expectation_and_value(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_left_out_outputs_are_those_of_machines_trained_without_the_fold():
+    K, t = gaussian(40)
+    fold = np.arange(40) % 4 + 7
+    for bias in (True, False):
+        y = svm.left_out(K, t, 2.0, fold, bias=bias)
+        for number in range(7, 11):
+            rest = fold != number
+            m = svm.fit_dual(K[rest][:, rest], t[rest], 2.0, bias=bias)
+            assert_allclose(y[~rest], svm.output(m, K[rest][:, ~rest]))
+    assert_allclose(svm.left_out(K, t, 2.0, fold)[0], SVC(
+        C=2.0, kernel="precomputed", tol=1e-9
+    ).fit(K[fold != 7][:, fold != 7], t[fold != 7]).decision_function(
+        K[:1][:, fold != 7]
+    )[0], atol=1e-5)  # fmt: skip
+
+
+def test_left_out_machines_have_a_bias_unless_told_otherwise():
+    K, t = tiny_class()
+    t[:8] = 1
+    fold = np.arange(80) % 2
+    with_bias = svm.left_out(K, t, 2.0, fold, bias=True)
+    assert np.array_equal(svm.left_out(K, t, 2.0, fold), with_bias)
+    assert not np.allclose(svm.left_out(K, t, 2.0, fold, False), with_bias)
+
+
+def test_folds_that_leave_nothing_to_learn_from_are_refused():
+    K, t = gaussian(20)
+    with pytest.raises(ValueError, match="fold must name two folds or more"):
+        svm.left_out(K, t, 1.0, np.zeros(20))
+    with pytest.raises(ValueError, match=r"t must contain both -1 and .1"):
+        svm.left_out(K, t, 1.0, t > 0)
+    with pytest.raises(ValueError, match="fold must have length 20, got 3"):
+        svm.left_out(K, t, 1.0, [0, 1, 2])
+
+
+def test_nu_lies_between_the_bounded_and_all_support_vectors():
+    K, t = gaussian()
+    for C in (0.1, 1.0, 100.0):
+        m = svm.fit_dual(K, t, C)
+        assert len(m.bounded) / 80 <= m.nu + 1e-12
+        assert m.nu <= len(m.support) / 80 + 1e-12
+        assert_allclose(m.nu, sum(m.alpha / C) / 80)

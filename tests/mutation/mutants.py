@@ -38,19 +38,13 @@ ARITHMETIC = (ast.UnaryOp, ast.BinOp, ast.unaryop, ast.operator)
 
 
 class Mutant(NamedTuple):
-    """One change: where it is, and how to make it.
-
-    It changes the code of a function, in the tree of its module; or its
-    target, an argument, an attribute of a class or a constant of the module.
-    """
+    """One change: where it is, and how to make it in the module's tree."""
 
     module: str
     function: str  # or the class, or nothing, that has the constant
-    constant: bool
-    target: str
+    constant: str
     name: str  # with what becomes of the line: how a survivor is looked up
     line: int
-    text: str  # the new value of the target
     change: Callable[[], None]
 
 
@@ -78,13 +72,13 @@ def parts(found):
                 place = module, f"{inside}.{node.name}".lstrip(".")
                 texts[place].append(ast.dump(node))
                 for home in homes(node):
-                    made[place] += mutants(*place, False, *home)
-            for name, holder, key in constants(node):
-                place = module, CONSTANTS
-                texts[place] += [inside, name, ast.dump(holder[key])]
+                    made[place] += mutants(*place, "", *home)
+            for name, *home in constants(node):
+                place, value = (module, CONSTANTS), home[0][home[1]]
+                texts[place] += [inside, name, ast.dump(value)]
                 if inside or name not in early:
-                    here = module, inside, True
-                    made[place] += mutants(*here, name, holder, key)
+                    here = module, inside, name, f"{name} = "
+                    made[place] += mutants(*here, *home)
     for place, text in texts.items():
         text += [mutant.name for mutant in made[place]]
         made[place] = f"{crc32(repr(text).encode()):08x}", made[place]
@@ -108,7 +102,7 @@ def homes(function):
     named = [(a, args.kw_defaults, k) for k, a in enumerate(args.kwonlyargs)]
     for argument, holder, key in given[::-1] + named:
         if holder[key] and is_number(holder[key]):
-            yield argument.arg, holder, key
+            yield f"{argument.arg}=", holder, key
     yield from (("", body, key) for key in range(len(body)))
 
 
@@ -131,10 +125,11 @@ def constants(node):
 def is_number(value, *more):
     """Whether an expression is arithmetic with numbers, such as -10**8."""
     nodes = [*ast.walk(value)]
-    values = [getattr(node, "value", None) for node in nodes]
-    numbers = [v for v in values if isinstance(v, int | float)]
-    others = [node for node in nodes if isinstance(node, (*ARITHMETIC, *more))]
-    return 0 < len(numbers) == len(nodes) - len(others)
+    numbers = [
+        isinstance(getattr(n, "value", None), int | float) for n in nodes
+    ]
+    others = [isinstance(n, (*ARITHMETIC, *more)) for n in nodes]
+    return any(numbers) and all(map(max, numbers, others))
 
 
 def read_early(node):
@@ -147,30 +142,27 @@ def read_early(node):
     return set().union(*map(read_early, ast.iter_child_nodes(node)))
 
 
-def mutants(module, function, constant, target, home, key):
-    """The mutants of what stands in home[key]."""
-    here = module, function, constant, target
-    place = f"{module}.{function}".rstrip(".")
-    label = target and target + (" = " if constant else "=")
-    before = lines(label, home[key])
+def mutants(module, function, constant, label, home, key):
+    """The mutants of what stands in home[key], and is named by the label."""
+
+    def lines():
+        text = label + ast.unparse(home[key])
+        return [line.strip() for line in text.splitlines()]
+
+    place, before = f"{module}.{function}".rstrip("."), lines()
     for holder, at in places(home, [key]):
         node = holder[at]
         for new in replacements(node):
             ast.fix_missing_locations(ast.copy_location(new, node))
             change = partial(holder.__setitem__, at, new)
             change()
-            pairs = zip(before, lines(label, home[key]), strict=False)
+            pairs = zip(before, lines(), strict=False)
             holder[at] = node
             old, now = next(pair for pair in pairs if pair[0] != pair[1])
             if "super()" in old and "super()" not in now:
                 continue  # a function without super() cannot take its place
-            name, text = f"{place}: {old} -> {now}", now.removeprefix(label)
-            yield Mutant(*here, name, node.lineno, text, change)
-
-
-def lines(label, node):
-    text = label + ast.unparse(node)
-    return [line.strip() for line in text.splitlines()]
+            name = f"{place}: {old} -> {now}"
+            yield Mutant(module, function, constant, name, node.lineno, change)
 
 
 def places(holder, keys, alone=()):

@@ -2,36 +2,44 @@
 
 A pytest plugin.  The tests run once, to see which functions each of them calls
 and how long it takes.  Then, for each mutant, the process is forked: the child
-gives the function its mutated code or default value, or the module its mutated
-constant, and runs the tests concerned until one fails: first those that have
-killed a mutant of the same function and those of the module's own test files,
-then the others, always the quickest first.
+imports the library anew with the mutant in it, gives what the tests hold its
+code and numbers, and runs the tests concerned until one fails: first those
+that have killed a mutant of the same function and those of the module's own
+test files, then the others, always the quickest first.
 A child that fails or takes too long has killed its mutant.
 
 Only functions that are new or changed since the last run are tried, and those
 with survivors; with ``--all``, everything: after tests were taken away.
-Survivors are printed and kept in ``report.json``; see ``report.py``.
+
+Survivors are printed and kept in ``report.json``: one line for each function,
+and one for the constants of each module, with a digest of what was mutated,
+the number of mutants, how many live and are explained in ``equivalent.yml``,
+and the names of those that live and are not.
 """
 
 import gc
-import inspect
+import json
 import os
+import re
 import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from functools import partial
+from functools import cache, partial
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from itertools import accumulate
-from operator import attrgetter
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import FunctionType
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, Phase, settings
 
-from . import report
 from .mutants import LIBRARY, modules, parts
 
+REPORT = Path(__file__).with_name("report.json")
+EXPLAINED = Path(__file__).with_name("equivalent.yml")
 LIVES, CANNOT = 0, 255  # how a child ends; else the place of what killed it
 PATIENCE = 8.0  # seconds of tests, the most promising first, to outlive
 
@@ -41,7 +49,7 @@ def pytest_addoption(parser):
     parser.addoption("--all", action="store_true")
     parser.addoption("--children", type=int, default=2)
     parser.addoption("--library", type=Path, default=LIBRARY)
-    parser.addoption("--report", type=Path, default=report.REPORT)
+    parser.addoption("--report", type=Path, default=REPORT)
 
 
 def pytest_configure(config):
@@ -67,42 +75,38 @@ def pytest_runtestloop(session):
     chosen = {*filter(None, option.modules.split(","))} or {*found}
     if unknown := chosen - {*found}:
         pytest.exit(f"the library has no module {', '.join(sorted(unknown))}")
-    made, old = parts(found), report.read(option.report)
-    todo = {
-        place: part
-        for place, part in made.items()
-        if place[0] in chosen
-        and (option.all or old.get(place) != report.wanted(part))
-    }
+    made, old = parts(found), read(option.report)
+    stale = {p for p in made if option.all or old.get(p) != wanted(made[p])}
+    todo = {p: made[p] for p in made if p in stale and p[0] in chosen}
     watch = Watch(found, session.config.pluginmanager)
     session.items = session.items if todo else []
     result = yield
     if session.testsfailed:
         pytest.exit("tests fail without any mutant")
-    gc.freeze()  # the children leave in peace what they share
-    spared = set() if option.all else {*report.explained()}
+    watch.written = written()
+    gc.freeze()  # what the children share they leave in peace, and do not see
+    spared = set() if option.all else {*explained()}
     entries = {place: old[place] for place in made if place in old}
     for module in sorted(chosen):
         now = {place: todo[place] for place in todo if place[0] == module}
-        mutants = [mutant for _, of in now.values() for mutant in of]
-        unsure = [mutant for mutant in mutants if mutant.name not in spared]
+        mutants = [m for _, of in now.values() for m in of]
+        unsure = [m for m in mutants if m.name not in spared]
         lives = spared | names_alive(unsure, watch, option.children)
-        entries |= {p: report.entry(*part, lives) for p, part in now.items()}
-        report.write(entries, option.report)  # an interrupted run keeps this
-    print(report.summary(entries.values()))
+        entries |= {p: entry(*part, lives) for p, part in now.items()}
+        write(entries, option.report)  # an interrupted run keeps this
+    print(summary(entries.values()))
     return result
 
 
 def names_alive(mutants, watch, children):
     """Of mutants that no test kills; prints those that ask for something."""
-    functions = [mutant for mutant in mutants if not mutant.target]
-    control = [m._replace(name="", change=lambda: None) for m in functions[:1]]
+    control = [m._replace(name="", change=lambda: None) for m in mutants[:1]]
     names = {m.name for m in survivors_of(control + mutants, watch, children)}
     if control and "" not in names:
         pytest.exit(f"{control[0].function} fails unchanged: mend the tool")
     for mutant in mutants:
         lives = mutant.name in names
-        if lives != (mutant.name in report.explained()):
+        if lives != (mutant.name in explained()):
             how = "lives" if lives else "is explained, but killed"
             print(f"\rline {mutant.line} {how}: {mutant.name}")
     return names
@@ -115,16 +119,8 @@ class Watch:
         self.found, self.plugins = found, plugins
         plugins.register(self)
         self.modules = {str(found[module][0]): module for module in found}
-        self.functions = defaultdict(list)
-        for thing in gc.get_objects():
-            if isinstance(thing, FunctionType):
-                self.functions[self.place(thing.__code__)].append(thing)
         self.tests, self.seconds = defaultdict(set), {}
         self.kills = defaultdict(Counter)
-
-    def place(self, code):
-        """Module and qualified name of a function of the library."""
-        return self.modules.get(code.co_filename), code.co_qualname
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
@@ -140,7 +136,7 @@ class Watch:
         sys.setprofile(None)
         self.seconds[item] = time.process_time() - start
         for code in seen.values():
-            module, name = self.place(code)
+            module, name = self.modules.get(code.co_filename), code.co_qualname
             met = {(module, name), module, *name.split("."), *code.co_names}
             for what in met if module else ():
                 self.tests[what].add(item)
@@ -151,7 +147,7 @@ class Watch:
         tests = self.tests[mutant.module, mutant.function]
         if mutant.constant:
             owner = mutant.function.rpartition(".")[2]
-            readers = self.tests[mutant.target] | self.tests[owner]
+            readers = self.tests[mutant.constant] | self.tests[owner]
             tests = readers or self.tests[mutant.module]
         kills = self.kills[mutant.module, mutant.function]
         words = {*mutant.module.replace(".", "_").split("_")} - {""}
@@ -209,61 +205,57 @@ def start(mutant, tests, watch):
 
 
 def put(mutant, watch):
-    """In a child: the library as the mutant has it."""
-    functions = watch.functions[mutant.module, mutant.function]
-    if mutant.constant:
-        functions = put_constant(mutant, watch)
-    if mutant.target:
-        for function in functions:
-            put_default(mutant, function)
-        return
+    """In a child: import the library with the mutant; the old one follows."""
     mutant.change()
     path, tree = watch.found[mutant.module]
-    codes = codes_in(compile(tree, path, "exec"))
-    code = next(c for c in codes if c.co_qualname == mutant.function)
-    for function in functions:
-        function.__code__ = code
+    code, usual = compile(tree, path, "exec"), SourceFileLoader.get_code
+    SourceFileLoader.get_code = lambda self, name: (
+        code if self.path == str(path) else usual(self, name)
+    )
+    files = {n: getattr(m, "__file__", "") for n, m in sys.modules.items()}
+    names = [name for name, file in files.items() if file in watch.modules]
+    held = {name: sys.modules.pop(name) for name in names}
+    signal.setitimer(signal.ITIMER_VIRTUAL, 10)
+    try:
+        for name in names:
+            follow(held[name], import_module(name))
+    except Exception:
+        signal.raise_signal(signal.SIGVTALRM)  # killed by no test, but killed
+    for place, (new, *_) in written().items():
+        for old in watch.written[place] if place[0] in held else ():
+            follow(old, new)
+    sys.modules.update(held)
 
 
-def codes_in(code):
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            yield from codes_in(const)
+def written():
+    """Functions and classes, by where they were written."""
+    found = defaultdict(list)
+    for thing in gc.get_objects():
+        if isinstance(thing, FunctionType | type):
+            code = getattr(thing, "__code__", None)
+            line = getattr(code, "co_firstlineno", None)
+            found[thing.__module__, thing.__qualname__, line].append(thing)
+    return found
 
 
-def put_constant(mutant, watch):
-    """Where a constant is held; what has it as a default is returned."""
-    files = {getattr(m, "__file__", None): m for m in sys.modules.values()}
-    holders = [files[file] for file in watch.modules if file in files]
-    owner, makers = files[str(watch.found[mutant.module][0])], []
-    if mutant.function:
-        owner = attrgetter(mutant.function)(owner)
-        holders, makers = [owner], makers_of(owner, mutant.target)
-    old = vars(owner).get(mutant.target)
-    for holder in holders if isinstance(old, int | float | tuple) else []:
-        if vars(holder).get(mutant.target) is old:
-            setattr(holder, mutant.target, eval(mutant.text))
-    return makers
+def follow(old, new):
+    """What the tests hold takes code and numbers from what was imported."""
+    if not isinstance(new, FunctionType):
+        for name, value in vars(new).items():
+            if is_plain(value):
+                setattr(old, name, value)
+        return
+    old.__code__ = new.__code__
+    pairs = zip(old.__defaults__ or (), new.__defaults__ or (), strict=True)
+    old.__defaults__ = tuple(n if is_plain(n) else o for o, n in pairs)
+    named = (new.__kwdefaults__ or {}).items()
+    (old.__kwdefaults__ or {}).update((k, v) for k, v in named if is_plain(v))
 
 
-def makers_of(kind, field):
-    """What makes instances of a class, and of heirs with the same field."""
-    makers = [kind.__init__, kind.__new__]
-    yield from (m for m in makers if isinstance(m, FunctionType))
-    for heir in kind.__subclasses__():
-        if field not in vars(heir):
-            yield from makers_of(heir, field)
-
-
-def put_default(mutant, function):
-    own = inspect.signature(function, follow_wrapped=False).parameters
-    given = {n: p.default for n, p in own.items() if p.default is not p.empty}
-    if mutant.target in given:
-        given[mutant.target] = eval(mutant.text)
-    keywords = function.__kwdefaults__ or {}
-    function.__kwdefaults__ = {name: given.pop(name) for name in keywords}
-    function.__defaults__ = tuple(given.values())
+def is_plain(value):
+    """Whether it is a number, or a tuple of them: no object of its own."""
+    every = value if isinstance(value, tuple) else [value]
+    return all(isinstance(one, int | float) for one in every)
 
 
 def passes(test, seconds):
@@ -272,3 +264,51 @@ def passes(test, seconds):
     signal.setitimer(signal.ITIMER_REAL, 60 + 20 * seconds)  # or waits
     test.ihook.pytest_runtest_protocol(item=test, nextitem=None)
     return not test.session.testsfailed
+
+
+# The report -----------------------------------------------------------------
+
+
+@cache
+def explained():
+    """Why each mutant that lives may live, by the mutant's name."""
+    return yaml.safe_load(EXPLAINED.read_text("utf-8")) or {}
+
+
+def entry(digest, mutants, lives):
+    """The line of a function, if mutants of these names live."""
+    names = {mutant.name for mutant in mutants} & lives
+    left = sorted(names - explained().keys())
+    return [digest, len(mutants), len(names) - len(left), *left]
+
+
+def wanted(part):
+    """The line of a function of which all is killed or explained."""
+    return entry(*part, explained().keys())
+
+
+def read(path=REPORT):
+    """The lines by module and function."""
+    text = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return {(m, name): text[m][name] for m in text for name in text[m]}
+
+
+def write(entries, path):
+    """One line per entry, so that a change is one line of a diff."""
+    lines = defaultdict(dict)
+    for (module, name), entry in entries.items():
+        lines[module][name] = json.dumps(entry, ensure_ascii=False)
+    text = json.dumps(lines, indent=1, sort_keys=True)
+    text = re.sub(r'"\[.*\]"(?=,?\n)', lambda m: json.loads(m[0]), text)
+    path.write_text(text + "\n", "utf-8")
+
+
+def summary(entries):
+    """How many mutants there are, and what has become of them."""
+    rows = [(mutants, known, len(of)) for _, mutants, known, *of in entries]
+    mutants, equivalent, lives = map(sum, zip(*rows, strict=True))
+    killed = mutants - equivalent - lives
+    return (
+        f"mutants: {mutants}, killed {killed}, equivalent {equivalent}, "
+        f"unexplained {lives}"
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import report
+from . import run
 from .mutants import LIBRARY, constants, modules, parts, statements
 
 
@@ -14,10 +14,10 @@ def made():
 def test_every_function_was_tried_as_it_is_and_all_that_lives_is_explained(
     made, record_property
 ):
-    recorded = report.read()
-    summary = report.summary(recorded.values())
+    recorded = run.read()
+    summary = run.summary(recorded.values())
     record_property("summary", f"the library's {summary}")
-    wanted = {place: report.wanted(part) for place, part in made.items()}
+    wanted = {place: run.wanted(part) for place, part in made.items()}
     stale = {
         ".".join(place): recorded.get(place, "new")
         for place in wanted.keys() | recorded.keys()
@@ -28,7 +28,7 @@ def test_every_function_was_tried_as_it_is_and_all_that_lives_is_explained(
 
 def test_explained_are_mutants_and_all_constants_that_have_none(made):
     mutants = [mutant for _, of in made.values() for mutant in of]
-    mutated = {(m.module, m.function, m.target) for m in mutants}
+    mutated = {(m.module, m.function, m.constant) for m in mutants}
     others = {
         f"{module}.{name}"
         for module, (_, tree) in modules(LIBRARY).items()
@@ -36,6 +36,6 @@ def test_explained_are_mutants_and_all_constants_that_have_none(made):
         for name, *_ in constants(node)
         if (module, inside, name) not in mutated
     }
-    reasons = report.explained()
+    reasons = run.explained()
     assert reasons.keys() - {mutant.name for mutant in mutants} == others
     assert all(map(str.strip, reasons.values()))

@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+pytest_plugins = "pytester"
 SHAPES = '''
 from dataclasses import dataclass
 
@@ -77,31 +76,26 @@ DEFAULT_CONSTANT_GUARD = {
 
 
 @pytest.fixture
-def run(tmp_path, capfd):
+def run(pytester, monkeypatch):
     """Run the tool: how many it tries, what it records, and what lives."""
+    tool = Path(__file__).parents[1]
+    path = f"{tool}{os.pathsep}{pytester.path}"
+    monkeypatch.setenv("PYTHONPATH", path)
+    options = "-p mutation.run --library small --report found"
 
     def run(shapes, tests):
-        (tmp_path / "small" / "shapes.py").write_text(shapes, "utf-8")
-        (tmp_path / "test_small.py").write_text(tests, "utf-8")
-        command = "-m pytest -p mutation.run --library small --report found"
-        tool = str(Path(__file__).parents[1])
-        subprocess.run(
-            [sys.executable, *command.split(), "test_small.py"],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": f"{tool}{os.pathsep}{tmp_path}"},
-            check=True,
-            timeout=100,
+        modules = {"__init__": "", "inner/__init__": "", "inner/rooms": ROOMS}
+        files = {f"small/{name}": modules[name] for name in modules}
+        pytester.makepyfile(
+            test_small=tests, **files, **{"small/shapes": shapes}
         )
-        tried = capfd.readouterr().err.count("more mutants")
-        report = json.loads((tmp_path / "found").read_text("utf-8"))
+        done = pytester.runpytest_subprocess(*options.split(), timeout=100)
+        assert done.ret == 0
+        report = json.loads((pytester.path / "found").read_text("utf-8"))
         entries = [entry for of in report.values() for entry in of.values()]
-        return tried, report, {name for entry in entries for name in entry[3:]}
+        lives = {name for entry in entries for name in entry[3:]}
+        return str(done.stderr).count("more mutants"), report, lives
 
-    inner = tmp_path / "small" / "inner"
-    inner.mkdir(parents=True)
-    (inner.parent / "__init__.py").touch()
-    (inner / "__init__.py").touch()
-    (inner / "rooms.py").write_text(ROOMS, "utf-8")
     return run
 
 

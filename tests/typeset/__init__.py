@@ -1,23 +1,15 @@
 """Execute the LaTeX of equations; README.md says how."""
 
-from .bindings import Each, Event, From, Law, Normal, Of, Sample
-from .checker import Equation
-from .mutants import judged
-from .nodes import Disagreement, FormulaError
-from .notation import STANDARD, Notation
-
-__all__ = [
-    "STANDARD",
-    "Disagreement",
-    "Each",
-    "Equation",
-    "Event",
-    "FormulaError",
-    "From",
-    "Law",
-    "Normal",
-    "Notation",
-    "Of",
-    "Sample",
-    "judged",
-]
+from .bindings import Each as Each
+from .bindings import Event as Event
+from .bindings import From as From
+from .bindings import Law as Law
+from .bindings import Normal as Normal
+from .bindings import Of as Of
+from .bindings import Sample as Sample
+from .checker import Equation as Equation
+from .mutants import judged as judged
+from .nodes import Disagreement as Disagreement
+from .nodes import FormulaError as FormulaError
+from .notation import STANDARD as STANDARD
+from .notation import Notation as Notation

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 Value = Any
+World = Mapping[str, Value]  # by LaTeX
 
 
 class Each(list[Any]):
@@ -21,16 +23,14 @@ class Sample:
 
     draws: Any
 
-    @property
-    def shape(self) -> Any:
-        return self.draws.shape[1:]
+    def __len__(self) -> int:
+        return len(self.draws[0])
 
-    def __getitem__(self, index: Any) -> Sample:
-        return Sample(self.draws[:, *np.atleast_1d(index)])
+    def __getitem__(self, index: int) -> Sample:
+        return Sample(self.draws[:, index])
 
 
-@dataclass
-class From:
+class From(NamedTuple):
     """A family whose first member has the index ``start``, not 1."""
 
     start: int
@@ -44,37 +44,28 @@ class Of:
         *self.names, self.function = names_and_function
 
 
-@dataclass
-class Law:
+class Law(partial[Any]):
     """A function that wants to know what is given.
 
-    p(x | t = k) calls ``function(x, given=(Event("t", k),))``.
+    p(x | t = k) calls it with ``(x, given=(Event("t", k),))``.
     """
 
-    function: Callable[..., Value]
 
-    def __call__(self, *of: Value, given: tuple[Value, ...] = ()) -> Value:
-        return self.function(*of, given=given)
-
-
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """The argument ``t = k`` of a probability."""
 
     name: str
     value: Value
 
 
-@dataclass
-class Normal:
+class Normal(NamedTuple):
     """The distribution N(mean, covariance), as what follows a ~."""
 
     mean: Value
     covariance: Value
 
 
-@dataclass
-class Reals:
+class Reals(NamedTuple):
     """The real numbers, or vectors of ``size`` of them."""
 
     size: int | None = None
@@ -82,6 +73,9 @@ class Reals:
     def __contains__(self, value: Value) -> bool:
         fits = self.size in (None, np.size(value))
         return fits and bool(np.all(np.isfinite(value)))
+
+    def __pow__(self, size: int) -> Reals:
+        return Reals(size)
 
 
 def several(value: Value) -> bool:

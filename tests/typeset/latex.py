@@ -1,139 +1,104 @@
 """From the LaTeX of an equation to its tree.
 
-A scanner replaces macros, drops what only spaces and tells apart what looks
-alike; ``grammar.lark`` reads the rest.
+Macros are replaced, what only spaces is dropped, every argument gets braces,
+what looks alike is told apart, and ``grammar.lark`` reads the rest.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
-from lark import Lark, Token, Transformer, v_args
-from lark.exceptions import UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput
 
-from .nodes import FormulaError, Node, scripts
+from .nodes import FormulaError, Node
 
-
-def parse(latex: str, macros: Mapping[str, str]) -> Node:
-    """The tree of a displayed equation; columns count from 1 in ``latex``."""
-    too_early = FormulaError("ends too early", len(latex.rstrip()) + 1)
-    plain, columns = "", dict[int, Any]()
-    try:
-        for piece in told_apart([*expanded(scanned(latex), macros)]):
-            columns[len(plain)] = piece.start_pos
-            plain += piece + " "
-        return ToTree(columns).transform(PARSER.parse(plain))
-    except IndexError:
-        raise too_early from None
-    except UnexpectedInput as error:
-        if isinstance(error, UnexpectedToken) and error.token.type == "$END":
-            raise too_early from None
-        column = columns[error.pos_in_stream or 0]
-        rest = latex[column - 1 : column + 11].split("\n")[0]
-        raise FormulaError(f"did not expect '{rest}'", column) from None
-
-
-# The scanner ----------------------------------------------------------------
-
+END = r"(?![a-zA-Z])"  # of a command
+ANY = r"(?:\\.|[^{}\\])*+"
+for _ in range(6):  # braces in braces
+    ANY = rf"(?:\\.|[^{{}}\\]|\{{{ANY}\}})*+"
+BRACED = rf"\s*\{{{ANY}\}}"
+BARE = rf"(?!{BRACED})\s*(\\[a-zA-Z]+(?:\{{{ANY}\}})*+|[^\s\\{{}}])"
+ARGUMENT = rf"\s*(?:\{{({ANY})\}}|{BARE})?"
+REWRITING = [
+    # what prints nothing
+    (r"(?<!\\)(%[^\n]*|\\[,;:!>\s])|\{\s*\}|\\(left|right)\s*\.", " "),
+    (rf"\\(left|right|[bB]igg?[lrm]?){END}", " "),
+    (rf"\\(displaystyle|limits|nolimits|nonumber|notag){END}", " "),
+    (r"\\(label|tag)\{[^{}]*\}", " "),
+    (r"\\(begin|end)\{(align|aligned|gather|gathered|split)\*?\}", " "),
+    (r"[\s.,;]+$", ""),
+    # the braces that TeX can do without
+    (rf"(\\(?:math[a-z]+|boldsymbol|bm|operatorname){END}){BARE}", r"\1{\2}"),
+    (
+        rf"(\\(?:dot|bar|overline|(?:wide)?(?:hat|tilde)){END}){BARE}",
+        r"\1{\2}",
+    ),
+    (rf"(\\sqrt(?!\s*\[)|[_^]){BARE}", r"\1{\2}"),
+    (rf"(\\(?:frac|binom)(?:{BRACED})?+){BARE}", r"\1{\2}"),
+    # x_d' is a component of x', x^2_n is x_n^2, and d/dx is ∂/∂x
+    (rf"(_{BRACED})\s*'", r"'\1"),
+    (rf"(\^{BRACED})\s*(_{BRACED})", r"\2\1"),
+    (
+        rf"\\frac\{{\s*d({ANY})\}}\{{\s*d(?=\s*\\?[a-zA-Z])",
+        r"\\frac{\\partial \1}{\\partial ",
+    ),
+]
 PIECE = re.compile(
-    r"(?P<blank>\s+|%[^\n]*|\{\s*\}|\\[,;:!>\s]"
-    r"|\\(left|right)\s*\.|\\(left|right|[bB]igg?[lrm]?)(?![a-zA-Z])"
-    r"|\\(displaystyle|limits|nolimits|nonumber|notag)(?![a-zA-Z])"
-    r"|\\(label|tag)\{[^{}]*\}"
-    r"|\\(begin|end)\{(align|aligned|gather|gathered|split)\*?\})"
-    r"|\\(begin|end|math\w+|operatorname)\s*\{\w+\}|\\text\s*\{[^{}]*\}"
-    r"|\\operatorname\*|\\[a-zA-Z]+|\\\\(\[[^]]*\])?|\\.|\d+(\.\d+)?|:=|\#\d|.",
-    re.S,
-)
-OF_TWO = {r"\frac", r"\binom"}
-OF_ONE = re.compile(
-    r"[_^]|\\(math\w+|boldsymbol|bm|operatorname|sqrt|dot|bar|overline)"
-    r"|\\(wide)?(hat|tilde)"
+    r"\\(?:begin|end|math[a-z]+|operatorname)\s*\{\w+\}"
+    r"|\\text\s*\{[^{}]*\}|\\[a-zA-Z]+|\\\\(?:\[[^]]*\])?|\\.|\d+(?:\.\d+)?|\S"
 )
 OPENING = {"{", "(", "[", r"\{", r"\langle"}
 CLOSING = {"}", ")", "]", r"\}", r"\rangle"}
 BARS = {"|": (r"\lvert", r"\rvert"), r"\|": (r"\lVert", r"\rVert")}
 ALIGNING = {"&", r"\quad", r"\qquad"}
 CARRY_ON = {*"=<>+-/", r"\le", r"\ge", r"\times", r"\cdot", r"\sim"}
+LOOSE = {"infix", "prefix", "product", "big", "operator"}
 
 
-def scanned(latex: str) -> list[Token]:
-    """The pieces that print something, each with its column."""
-    found = PIECE.finditer(latex)
-    return [Token("", m[0], m.start() + 1) for m in found if not m["blank"]]
+def parse(latex: str, macros: Mapping[str, str]) -> Node:
+    """The tree of a displayed equation."""
+    text = expanded(latex, macros)
+    for pattern, new in REWRITING:
+        before = ""
+        while text != before:
+            before, text = text, re.sub(pattern, new, text)
+    plain = " ".join(told_apart(PIECE.findall(text)))
+    try:
+        tree: Node = PARSER.parse(plain)
+    except UnexpectedInput as error:
+        where = error.get_context(plain)
+        raise FormulaError(f"cannot be read:\n{where}") from None
+    return tree
 
 
-def at(piece: Token, text: str) -> Token:
-    return Token("", text, piece.start_pos)
+def expanded(text: str, macros: Mapping[str, str]) -> str:
+    """The text without macros."""
+    names = sorted(map(re.escape, macros), reverse=True)  # \leq before \le
+    pattern = rf"({'|'.join(names)})(?:(?<![a-zA-Z])|{END})"
+    while found := re.search(pattern, text):
+        body, rest = macros[found[0]], text[found.end() :]
+        for name in sorted({*re.findall(r"#\d", body)}):
+            given: Any = re.match(ARGUMENT, rest)
+            body = body.replace(name, given[1] or given[2] or "")
+            rest = rest[given.end() :]
+        text = text[: found.start()] + body + rest
+    return text
 
 
-def expanded(
-    pieces: list[Token], macros: Mapping[str, str]
-) -> Iterator[Token]:
-    """Replace macros, and put braces round every argument."""
-    todo = pieces[::-1]
-    while todo:
-        piece = todo.pop()
-        body = scanned(macros.get(piece, ""))
-        count = len({part for part in body if re.match(r"#\d", part)})
-        given = {f"#{n + 1}": argument(todo) for n in range(count)}
-        for part in reversed(body):
-            todo += given.get(part, [at(piece, part)])[::-1]
-        if piece not in macros:
-            braced = with_braces(piece, todo)
-            while piece == "_" and todo[-1:] == ["'"]:
-                yield todo.pop()  # x_d' is a component of x'
-            yield piece
-            todo += braced[::-1]
-
-
-def argument(todo: list[Token]) -> list[Token]:
-    """Take one thing off, as TeX does: ``{…}``, a command, or one digit."""
-    piece = todo.pop()
-    if piece == "{":
-        out, depth = [], 1
-        while depth:
-            out.append(todo.pop())
-            depth += {"{": 1, "}": -1}.get(out[-1], 0)
-        return out[:-1]
-    if piece[0].isdigit() and piece[1:]:
-        todo.append(Token("", piece[1:], (piece.start_pos or 0) + 1))
-        return [at(piece, piece[0])]
-    return [piece, *with_braces(piece, todo)]
-
-
-def with_braces(piece: Token, todo: list[Token]) -> list[Token]:
-    """What a command is of; d/dx is written as ∂/∂x."""
-    if not (piece in OF_TWO or OF_ONE.fullmatch(piece)) or todo[-1] == "[":
-        return []
-    given = [argument(todo) for _ in range(1 + (piece in OF_TWO))]
-    if given[0][:1] == ["d"] and is_d(given[-1]):
-        given = [[at(one[0], r"\partial"), *one[1:]] for one in given]
-    braced = [[at(piece, "{"), *one, at(piece, "}")] for one in given]
-    return [inner for one in braced for inner in one]
-
-
-def is_d(pieces: list[Token]) -> bool:
-    """Whether this starts with the d of dx."""
-    letter = len(pieces) > 1 and re.match(r"\\?[a-zA-Z]", pieces[1])
-    return pieces[:1] == ["d"] and bool(letter) and pieces[1] not in CARRY_ON
-
-
-def told_apart(pieces: list[Token]) -> list[Token]:
+def told_apart(pieces: list[str]) -> list[str]:
     """Bars that open or close, rows that are new or carry the last one on."""
-    while pieces and pieces[-1] in (".", ",", ";"):
-        pieces.pop()
-    out: list[Token] = []
+    out: list[str] = []
     levels: list[tuple[str, dict[str, int]]] = [("", {})]  # and their bars
     for i, piece in enumerate(pieces):
-        text, after, (opening, bars) = str(piece), pieces[i + 1 :], levels[-1]
+        text, after, (opening, bars) = piece, pieces[i + 1 :], levels[-1]
         table = any(level.startswith(r"\begin") for level, _ in levels)
         if piece in OPENING or piece.startswith(r"\begin"):
             levels.append((piece, {}))
         elif piece in CLOSING or piece.startswith(r"\end"):
             for place in bars.values():  # p(x | y) has a bar that never closes
-                out[place] = at(out[place], r"\mid")
+                out[place] = r"\mid"
             levels = levels[:-1] or levels
         elif piece in BARS:
             opened = bars.pop(piece, None)
@@ -142,86 +107,78 @@ def told_apart(pieces: list[Token]) -> list[Token]:
                 text = r"\big|"
             elif opened is None:
                 bars[piece] = len(out)
-        elif is_d(pieces[i:]) and r"\int" in pieces[:i]:
-            text = "𝑑"
+        elif piece == "d" and r"\int" in pieces[:i]:
+            variable = (
+                re.match(r"\\?[a-zA-Z]", after[0]) and after[0] not in CARRY_ON
+            )
+            text = "𝑑" if variable else piece
         elif piece.startswith("\\\\"):
             first = next((p for p in after if p not in ALIGNING), "")
             new = "" if opening or first in CARRY_ON else "⏎"
             text = "\\\\" if table else "," if opening == "{" else new
         elif piece in ALIGNING and not table:
-            beside = [*pieces[max(i - 1, 0) : i + 2]]
-            text = "" if "&" in beside else text
-        out.append(at(piece, text))
+            text = "" if "&" in pieces[max(i - 1, 0) : i + 2] else text
+        out.append(text)
     return out
 
 
-# The tree -------------------------------------------------------------------
+def tidied(kind: str, items: list[Any]) -> Any:
+    """The node of a rule in the grammar."""
+    if kind.startswith("_"):
+        return Tree(kind, items)
+    items = [read(i) if isinstance(i, Token) else i for i in items]
+    nodes = [i for i, item in enumerate(items) if isinstance(item, Node)]
+    match kind, [items[i] for i in nodes]:
+        case "sub" | "sup", _:
+            return tuple(items)
+        case "seps", _:
+            return " ".join(i for i in items if i != ",") or ","
+        case "script", [base] if items[1:] == [None, None]:
+            return base
+        case "braces", [node, *_]:  # round a sum they are parentheses
+            if node.kind not in LOOSE:
+                return node
+            kind, items = "group", ["(", node, ")"]
+        case "infix", [Node(is_optimum=True) as left, _]:
+            # a \min_w that opens a sum reaches to its end, over + and −
+            return left.but(2, tidied(kind, [left.parts[2], *items[1:]]))
+        case "formula", _:
+            items = with_domains(items[nodes[0] : nodes[-1] + 1])
+        case "group", _:
+            items = with_domains(items)
+    flat = (item if isinstance(item, tuple) else (item,) for item in items)
+    return Node(kind, tuple(chain.from_iterable(flat)))
 
 
-def name_of(token: str) -> str:
-    r"""``\mathbf{x}``, ``\mathbf x`` and ``\mathbf  x`` are one symbol."""
-    name = re.sub(r"\s+(?![a-zA-Z])|(?<![a-zA-Z])\s+", "", token)
-    name = re.sub(r"\{(\\[a-zA-Z]+)\}", r"\1", name)
-    return re.sub(r"\{(\w)\}", r" \1", name)
-
-
-@v_args(meta=True)
-class ToTree(Transformer[Token, Node]):
-    """Lark's parse tree, tidied."""
-
-    def __init__(self, columns: dict[int, int]) -> None:
-        super().__init__()
-        self.columns = columns
-
-    def __default__(self, data: str, children: list[Any], meta: Any) -> Node:
-        if data in ("script", "big", "integral", "gradient"):
-            found = {c.kind: c for c in children if isinstance(c, Node)}
-            sub, sup = found.get("sub"), found.get("sup")
-            both = scripts(sub and sub.parts[0], sup and sup.parts[0])
-            rest = (c for c in children[1:] if c is not sub and c is not sup)
-            children = [children[0], *both, *rest]
-        where = None if meta.empty else self.columns[meta.start_pos]
-        return Node(str(data), tuple(children), where)
-
-    def __default_token__(self, token: Token) -> Node | str:
-        if token.type in ("SYMBOL", "NUMBER", "DOTS"):
-            where = self.columns[token.start_pos or 0]
-            return Node(token.type.lower(), (name_of(token),), where)
-        if token.type == "TEXT":
-            return re.sub(r".*\{|\}", "", token).strip()
+def read(token: Token) -> Node | str:
+    r"""A symbol, or a word; ``\mathbf{x}`` and ``\mathbf  x`` are the same."""
+    if token.type == "TEXT":
+        return re.sub(r".*\{|\}", "", token).strip()
+    if token.type not in ("SYMBOL", "NUMBER", "DOTS"):
         word = re.sub(r"\s", "", token).replace("𝑑", "d")
         return "," if token.type == "SEP" else word
-
-    def formula(self, meta: Any, children: list[Any]) -> Node:
-        nodes = [i for i, c in enumerate(children) if isinstance(c, Node)]
-        inside = children[nodes[0] : nodes[-1] + 1]
-        return self.__default__("formula", inside, meta)
-
-    def seps(self, meta: Any, children: list[str]) -> str:
-        return " ".join(c for c in children if c != ",") or ","
-
-    def inner(self, meta: Any, children: list[Any]) -> Node:
-        return next(c for c in children if isinstance(c, Node))
-
-    def braces(self, meta: Any, children: list[Any]) -> Node:
-        """A sum in braces is one factor, as if in parentheses."""
-        node = self.inner(meta, children)
-        loose = node.kind in ("infix", "prefix", "product", "big", "operator")
-        return Node("group", ("(", node, ")"), node.column) if loose else node
-
-    def infix(self, meta: Any, children: list[Any]) -> Node:
-        r"""A ``\min_w`` that opens a sum reaches to its end, over + and −."""
-        left: Node = children[0]
-        if left.is_optimum:
-            body = self.infix(meta, [left.parts[2], *children[1:]])
-            return left.but(2, body)
-        return self.__default__("infix", children, meta)
+    name = re.sub(rf"\s+{END}|(?<![a-zA-Z])\s+", "", token)
+    name = re.sub(r"\{(\\[a-zA-Z]+)\}", r"\1", name)
+    return Node(token.type.lower(), (re.sub(r"\{(\w)\}", r" \1", name),))
 
 
-PARSER = Lark(
-    Path(__file__).with_name("grammar.lark").read_text("utf-8"),
+def with_domains(items: list[Any]) -> list[Any]:
+    r"""Of what stands side by side, ``n = 1, \dots, N`` is one item."""
+    equal = -1
+    for i, item in enumerate(items):
+        if isinstance(item, Node) and item.words == ("=",):
+            equal = i
+        elif str(item).endswith("dots") and equal >= 0 and items[i + 2 :]:
+            domain = Node("domain", tuple(items[equal : i + 3]))
+            return with_domains([*items[:equal], domain, *items[i + 3 :]])
+    return items
+
+
+PARSER: Any = Lark.open(
+    "grammar.lark",
+    rel_to=__file__,
     start="formula",
     parser="lalr",
-    propagate_positions=True,
     keep_all_tokens=True,
+    tree_class=tidied,
 )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+# Superscripts that belong to the name, as in p^*.
 MARKS = {"*", "+", "-", r"\star", r"\dagger", r"\parallel", r"\perp"}
 OPTIMUM = re.compile(r"(\\arg)?\\(min|max|inf|sup)$")
 NEEDLESS = re.compile(  # the spaces after ( and ^, before ) and _, in f (x), …
@@ -17,11 +18,7 @@ NEEDLESS = re.compile(  # the spaces after ( and ^, before ) and _, in f (x), �
 
 
 class FormulaError(Exception):
-    """A formula that does not parse or cannot be evaluated, and where."""
-
-    def __init__(self, reason: str, column: int | None = None) -> None:
-        super().__init__(reason)
-        self.reason, self.column = reason, column
+    """A formula that does not parse or cannot be evaluated."""
 
 
 class Disagreement(AssertionError):  # noqa: N818
@@ -37,7 +34,6 @@ class Node:
 
     kind: str
     items: tuple[Any, ...]
-    column: int | None = field(default=None, compare=False)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -72,10 +68,21 @@ class Node:
         parts = (*self.parts[:place], part, *self.parts[place + 1 :])
         return self.made_of(parts)
 
+    def each(self, kind: str) -> tuple[Node, ...]:
+        """The factors of a "product", the clauses of a "list", or itself."""
+        return self.parts if self.kind == kind else (self,)
+
+    @cached_property
+    def unraised(self) -> Node:
+        """The same without its superscript."""
+        base, sub, *_ = *self.each("script"), None
+        return script(base, sub, None)
+
     @property
-    def is_mark(self) -> bool:
-        """Whether a superscript belongs to the name, as in p^*."""
-        return self.kind == "symbol" and self.text in MARKS
+    def unwrapped(self) -> Node:
+        """The same without parentheses round it."""
+        alone = self.kind == "group" and len(self.parts) == 1
+        return self.parts[0].unwrapped if alone else self
 
     @property
     def is_optimum(self) -> bool:
@@ -86,17 +93,7 @@ class Node:
         """What stands before the body of a sum or minimum."""
         return self.text.removesuffix(self.parts[2].text).strip()
 
-    @property
-    def bracket(self) -> tuple[Any, ...] | None:
-        """A bracket to apply a function to, and the scripts on it."""
-        if self.kind == "script" and self.parts[0].kind == "group":
-            return self.parts
-        return (self, None, None) if self.kind == "group" else None
-
-    def each(self, kind: str) -> tuple[Node, ...]:
-        """The factors of a "product", the clauses of a "list", or itself."""
-        return self.parts if self.kind == kind else (self,)
-
+    @cached_property
     def bound(self) -> list[str]:
         r"""The symbols it binds, if it stands below a sum or minimum.
 
@@ -104,25 +101,22 @@ class Node:
         """
         names = []
         for clause in self.each("list"):
-            sides = clause.parts if clause.kind == "relation" else (clause,)
+            sides = clause.each("relation")
             for side in sides[1:-1] or sides[:1]:
-                if side.kind == "script":
-                    side = side.parts[1] or side.parts[0]
-                if side.kind == "symbol":
-                    names.append(side.text)
+                *_, last = filter(None, side.each("script")[:2])
+                names += [last.text] if last.kind == "symbol" else []
         return names
 
+    @cached_property
     def free(self) -> set[str]:
-        """Names of symbols that no sum, minimum or integral binds."""
+        """Names of symbols that no sum or minimum binds."""
         parts, bound = self.parts, []
-        if self.kind == "big" and parts[0]:
-            bound = parts[0].bound()
-        elif self.kind == "integral":
-            bound = [parts[-1].text]
+        if (self.kind == "big" and parts[0]) or self.kind == "domain":
+            bound = parts[0].bound
         elif self.kind == "group" and ":" in self.words:
             parts = parts[:1]  # of {w : g_i(w) ≤ 0}, which is for every i
         found = {self.text} if self.kind in ("symbol", "script") else set()
-        return found.union(*(p.free() for p in parts if p)) - {*bound}
+        return found.union(*(p.free for p in parts if p)) - {*bound}
 
 
 def number(value: int) -> Node:
@@ -130,20 +124,14 @@ def number(value: int) -> Node:
 
 
 def product(items: Sequence[Node]) -> Node:
-    if len(items) == 1:
-        return items[0]
-    return Node("product", tuple(items), items[0].column)
-
-
-def scripts(sub: Node | None, sup: Node | None) -> tuple[Any, ...]:
-    below = ("_", "{", sub, "}") if sub else (None,)
-    return (*below, "^", "{", sup, "}") if sup else (*below, None)
+    return items[0] if len(items) == 1 else Node("product", (*items,))
 
 
 def script(base: Node, sub: Node | None, sup: Node | None) -> Node:
-    if sub is sup is None:
-        return base
-    return Node("script", (base, *scripts(sub, sup)), base.column)
+    below = ("_", "{", sub, "}") if sub else (None,)
+    above = ("^", "{", sup, "}") if sup else (None,)
+    bare = sub is sup is None
+    return base if bare else Node("script", (base, *below, *above))
 
 
 def varied(a: Node, b: Node, change: Callable[[Node, Node], Node]) -> Node:
@@ -153,29 +141,8 @@ def varied(a: Node, b: Node, change: Callable[[Node, Node], Node]) -> Node:
     """
     if a == b:
         return a
-    shapes = [(n.kind, n.words, len(n.parts)) for n in (a, b)]
-    if not a.parts or shapes[0] != shapes[1]:
+    one, other = ((n.kind, n.words, len(n.parts)) for n in (a, b))
+    if not a.parts or one != other:
         return change(a, b)
     both = zip(a.parts, b.parts, strict=True)
     return a.made_of([x and varied(x, y, change) for x, y in both])
-
-
-def apart(items: Sequence[Node]) -> tuple[list[Node], list[list[Node]]]:
-    r"""Conditions, and the ``i = 1, \dots, I`` that say for which i.
-
-    Of these the symbol and its values, the dots among them.
-    """
-    kept: list[Node] = []
-    domains: list[list[Node]] = []
-    for item in items:
-        inside = apart(item.parts) if item.kind == "group" else ([item], [])
-        if not inside[0]:  # the same in parentheses
-            domains += inside[1]
-            continue
-        kept.append(item)
-        starts = [i for i, k in enumerate(kept) if k.words == ("=",)]
-        if starts and [i.kind for i in kept[-2:-1]] == ["dots"]:
-            place = starts[-1]
-            domains.append([*kept[place].parts, *kept[place + 1 :]])
-            del kept[place:]
-    return kept, domains

@@ -2,14 +2,14 @@
 
 import math
 import re
-from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import special, stats
 
 from . import arrays, latex
-from .bindings import Normal, Reals, Value
+from .bindings import Normal, Reals, Value, World
 from .nodes import Node
 
 MACROS = {
@@ -43,10 +43,17 @@ def normal(*arguments: Value) -> Value:
 
 MEANINGS: dict[str, Value] = {
     rf"\{name}": getattr(np, name)
-    for name in (
-        *("exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
-        *("arcsin", "arccos", "arctan"),
-    )
+    for name in [
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "tan",
+        "cosh",
+        "tanh",
+        "arcsin",
+        "arctan",
+    ]
 } | {
     r"\ln": np.log,
     r"\max": lambda *v: np.maximum.reduce(np.broadcast_arrays(*v)),
@@ -62,6 +69,7 @@ MEANINGS: dict[str, Value] = {
     r"\mathbb E": arrays.mean,
     r"\mathbb P": arrays.mean,
     r"\mathbb 1": float,
+    r"\langle \rangle": np.vdot,
     r"\mathbb R": Reals(),
     r"\mathcal N": normal,
     r"\Gamma": special.gamma,
@@ -83,19 +91,15 @@ class Notation:
     too.  A world may say otherwise.
     """
 
-    def __init__(
-        self,
-        macros: Mapping[str, str] | None = None,
-        meanings: Mapping[str, Value] | None = None,
-    ) -> None:
-        self.macros = MACROS | dict(macros or {})
-        self.meanings = MEANINGS | self.keyed(meanings or {})
+    def __init__(self, macros: Any = (), meanings: Any = ()) -> None:
+        self.macros = MACROS | dict(macros)
+        self.meanings = MEANINGS | self.keyed(dict(meanings))
 
     def parse(self, text: str) -> Node:
         """The tree of a formula."""
         return latex.parse(text, self.macros)
 
-    def keyed(self, world: Mapping[str, Value]) -> dict[str, Value]:
+    def keyed(self, world: World) -> dict[str, Value]:
         """The world under canonical keys."""
         return {key_of(self, key): value for key, value in world.items()}
 

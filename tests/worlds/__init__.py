@@ -4,34 +4,30 @@ One file per chapter; ../typeset/README.md says how to bind.  What stands in
 ``_toc.yml`` is the book: the worlds of other chapters are not loaded.
 """
 
-import importlib
+import importlib.util
 from functools import cache, wraps
 from pathlib import Path
 
 import numpy as np
 import yaml
-from typeset import Each as Each
 from typeset import Equation
 
 from press.ledger import not_executed as not_executed
 from press.reader import chapters
 
-HERE = Path(__file__).parent
+SURVIVORS = Path(__file__).parent / "survivors"
 SEEDS = (1, 2, 3)
 WORLDS = {}  # of all files that were imported, by label
-
-
-def equations_of(page):
-    return [
-        Equation(math.latex, math.label, f"{page.name}.md", math.at)
-        for math in page.equations
-    ]
 
 
 @cache
 def equations():
     """Every labelled equation of the book, in order."""
-    return [e for chapter in chapters() for e in equations_of(chapter)]
+    return [
+        Equation(math.latex, math.label, f"{chapter.name}.md", math.at)
+        for chapter in chapters()
+        for math in chapter.equations
+    ]
 
 
 @cache
@@ -42,8 +38,10 @@ def explained():
     is another formula and this check cannot tell.
     """
     found = {}
-    for path in files(HERE / "survivors", ".yml"):
-        found |= yaml.safe_load(path.read_text("utf-8")) or {}
+    for chapter in chapters():
+        path = SURVIVORS / f"chapter_{chapter.number}.yml"
+        if path.exists():
+            found |= yaml.safe_load(path.read_text("utf-8")) or {}
     return found
 
 
@@ -69,20 +67,11 @@ def world(*labels, tolerance=None):
     return register
 
 
-def files(folder, suffix):
-    """Those that belong to the chapters of the book: chapter_NN, by number."""
-    names = [f"chapter_{c.number}{suffix}" for c in chapters()]
-    return [folder / name for name in names if (folder / name).exists()]
-
-
 @cache
 def load():
     """The worlds of the book, by label."""
-    modules = [f"{__name__}.{path.stem}" for path in files(HERE, ".py")]
+    modules = [f"{__name__}.chapter_{c.number}" for c in chapters()]
     for module in modules:
-        importlib.import_module(module)
-    return {
-        label: world
-        for label, world in WORLDS.items()
-        if world.__module__ in modules
-    }
+        if importlib.util.find_spec(module):
+            importlib.import_module(module)
+    return {k: w for k, w in WORLDS.items() if w.__module__ in modules}

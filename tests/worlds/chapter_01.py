@@ -1,8 +1,11 @@
 """Chapter 1: linear models and ridge regression."""
 
+from itertools import product
+from types import SimpleNamespace
+
 import numpy as np
 from scipy import stats
-from typeset import From, Sample
+from typeset import Each, From, Sample
 
 from kernelbook import counting, features, ridge
 
@@ -177,6 +180,112 @@ def _(rng):
             [ridge.fit_primal(p.Phi, e, p.lam) @ p.phi(x) for e in np.eye(p.N)]
         ),
     }
+
+
+def lasso(p, lam):
+    """The lasso's weights: every set of features in use is tried."""
+    best, value = np.zeros(p.M), p.t @ p.t / 2
+    for signs in product((-1.0, 0.0, 1.0), repeat=p.M):
+        used = np.flatnonzero(signs)
+        if len(used) == 0:
+            continue
+        P, sign = p.Phi[:, used], np.array(signs)[used]
+        w = np.zeros(p.M)
+        w[used] = np.linalg.solve(P.T @ P, P.T @ p.t - lam * sign)
+        error = p.Phi @ w - p.t
+        cost = error @ error / 2 + lam * np.abs(w).sum()
+        if cost < value:
+            best, value = w, cost
+    return best
+
+
+def lasso_problem(rng):
+    """More examples than features; two features are in use, two are not."""
+    p = SimpleNamespace(N=7, M=4)
+    p.Phi = rng.standard_normal((p.N, p.M))
+    p.t = 2 * p.Phi @ [2.0, -1.0, 0.0, 0.0] + 0.3 * rng.standard_normal(p.N)
+    lam = 0.2 * np.abs(p.Phi.T @ p.t).max()
+    w = lasso(p, lam)
+    return p, {
+        "M": p.M,
+        "j": range(p.M),
+        r"\lambda": lam,
+        r"\mathbf t": p.t,
+        r"\boldsymbol\Phi": p.Phi,
+        r"\mathbf w": w,
+        "w_": From(0, w),
+        r"\mathbf f_": From(0, p.Phi.T),
+    }
+
+
+@world("eq-lasso-objective")
+def _(rng):
+    p, bound = lasso_problem(rng)
+    w, lam = rng.standard_normal(p.M), bound[r"\lambda"]
+    return bound | {
+        r"\mathbf w": w,
+        "w_": From(0, w),
+        "J_1": lambda w: (
+            ridge.objective(w, p.Phi, p.t, 0.0) + lam * np.linalg.norm(w, 1)
+        ),
+    }
+
+
+def threshold(z, lam):
+    """By the two one-sided problems, whose minima are at their vertices."""
+    sides = [max(z - lam, 0.0), min(z + lam, 0.0)]
+    return min(sides, key=lambda w: (w - z) ** 2 / 2 + lam * abs(w))
+
+
+@world("eq-lasso-threshold")
+def _(rng):
+    def at(z, lam):
+        near = rng.normal(scale=2 * lam, size=200)
+        best = threshold(z, lam)
+        return {
+            "z": z,
+            r"\lambda": lam,
+            r"\tau_\lambda": lambda z: threshold(z, lam),
+            r"\arg\min_w": [{"w": w} for w in (best, 0.0, *near)],
+        }
+
+    lam = rng.uniform(0.5, 2.0)
+    return [at(c * lam, lam) for c in (-2.3, 0.6, 1.4)]
+
+
+@world("eq-lasso-left")
+def _(rng):
+    """What a step of one weight does to the error, when others stay."""
+    p, bound = lasso_problem(rng)
+    w = rng.standard_normal(p.M)
+
+    def left(j):
+        others = w * (np.arange(p.M) != j)
+        return p.Phi[:, j] @ (p.t - p.Phi @ others)
+
+    z = np.array([left(j) for j in range(p.M)])
+    return bound | {
+        r"\mathbf w": w,
+        "w_": From(0, w),
+        "z_": From(0, z),
+    }
+
+
+@world("eq-lasso-update", "eq-lasso-kkt")
+def _(rng):
+    """At the minimum; and the bound is reached where a feature is in use."""
+    p, bound = lasso_problem(rng)
+    w, lam = bound[r"\mathbf w"], bound[r"\lambda"]
+    z = [
+        p.Phi[:, j] @ (p.t - p.Phi @ (w * (np.arange(p.M) != j)))
+        for j in range(p.M)
+    ]
+    bound |= {
+        "z_": From(0, np.array(z)),
+        r"\tau_\lambda": lambda z: threshold(z, lam),
+    }
+    used = [int(j) for j in np.flatnonzero(w)]
+    return [bound, bound | {"j": Each(used), "@tight": True}]
 
 
 @world("eq-linear-link", "eq-linear-link-inverse")

@@ -23,13 +23,13 @@ def at_the_optimum(rng):
     return p, {**bindings(p), r"\mathbf w": p.w, r"\mathbf a": p.a}
 
 
-@world("eq-6-2", "eq-ridge-matrix", "eq-ridge-gradient")
+@world("eq-6-2", "eq-ridge-gradient")
 def _(rng):
     p, bound = anywhere(rng)
     return bound | {"J": lambda w: ridge.objective(w, p.Phi, p.t, p.lam)}
 
 
-@world("eq-6-3", "eq-6-4", "eq-6-8", "eq-primal-solution")
+@world("eq-6-3", "eq-6-4", "eq-6-8")
 def _(rng):
     return at_the_optimum(rng)[1]
 

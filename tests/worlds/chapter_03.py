@@ -66,6 +66,41 @@ def _(rng):
     return bound | {r"\mathbf a": ridge.fit_dual(p.K, p.t, lam)}
 
 
+@world(
+    "eq-bayes-posterior-density",
+    "eq-bayes-posterior-moments",
+    "eq-bayes-predictive",
+)
+def _(rng):
+    """Densities by Bayes' rule; the covariance by conditioning on t."""
+    p, bound = with_noise_and_prior(rng)
+    sigma, prior = bound[r"\sigma"], bound[r"\lambda_0"]
+
+    def evidence(X, t):
+        Phi = np.array([p.phi(x) for x in X])
+        covariance = prior**2 * Phi @ Phi.T + sigma**2 * np.eye(len(t))
+        return stats.multivariate_normal(cov=covariance).pdf(t)
+
+    def density(value, *given):
+        """Of the weights given targets, or of a target at x given others."""
+        if len(given) == 1:
+            seen = stats.norm.pdf(p.t, p.Phi @ value, sigma).prod()
+            believed = stats.norm.pdf(value, 0, prior).prod()
+            return seen * believed / evidence(p.X, p.t)
+        x, t = given
+        both = evidence(np.vstack([p.X, x]), np.append(t, value))
+        return both / evidence(p.X, t)
+
+    covariance = prior**2 * p.K + sigma**2 * np.eye(p.N)
+    known = prior**4 * p.Phi.T @ np.linalg.solve(covariance, p.Phi)
+    return bound | {
+        "p": density,
+        "t": rng.standard_normal(),
+        r"\mathbf m_N": bound[r"\hat{\mathbf w}"],
+        r"\mathbf S_N": prior**2 * np.eye(p.M) - known,
+    }
+
+
 def logistic_problem(rng):
     """Labels in place of targets, and coefficients that solve nothing."""
     p = ridge_problem(rng)
@@ -126,36 +161,21 @@ def _(rng):
 
 
 def newton(rng):
-    """The residual, and the step that solves its linearised equation."""
+    """The residual and the curvature at coefficients that solve nothing."""
     p, bound = logistic_problem(rng)
     a = bound[r"\mathbf a"]
     y = p.Phi @ (p.Phi.T @ a)
-    W = np.diag(expit(y) * expit(-y))
-    r = kernel_logistic.dual_residual(a, p.K, p.t, p.lam)
     return p, bound | {
         r"\mathbf y": y,
-        r"\mathbf r": r,
-        r"\mathbf W": W,
-        r"\mathbf B": np.array(
-            [
-                [
-                    np.sqrt(W[n, n] * W[m, m]) * p.K[n, m] + p.lam * (n == m)
-                    for m in range(p.N)
-                ]
-                for n in range(p.N)
-            ]
-        ),
+        r"\mathbf r": kernel_logistic.dual_residual(a, p.K, p.t, p.lam),
+        r"\mathbf W": np.diag(expit(y) * expit(-y)),
         "J": lambda a: kernel_logistic.objective(
             p.Phi.T @ a, p.Phi, p.t, p.lam
         ),
     }
 
 
-@world(
-    "eq-bayes-logistic-residual",
-    "eq-bayes-logistic-dual-objective",
-    "eq-bayes-logistic-b",
-)
+@world("eq-bayes-logistic-residual", "eq-bayes-logistic-dual-objective")
 def _(rng):
     return newton(rng)[1]
 
@@ -167,11 +187,58 @@ def _(rng):
     return bound | {r"\mathbf d": step}
 
 
-@world("eq-bayes-logistic-step")
+def entropy(c):
+    """Of a coin, by SciPy."""
+    return stats.entropy([c, 1 - c])
+
+
+@world("eq-logistic-tangent")
 def _(rng):
-    p, bound = newton(rng)
-    slope = p.lam * np.eye(p.N) + bound[r"\mathbf W"] @ p.K
-    return bound | {r"\mathbf d": -np.linalg.solve(slope, bound[r"\mathbf r"])}
+    """Anywhere; then where the tangent touches."""
+    z = rng.uniform(-2.0, 2.0)
+    worlds = [
+        {"z": z, "q": rng.uniform(0.1, 0.9), "H": entropy},
+        {"z": z, "q": expit(-z), "H": entropy, "@tight": True},
+    ]
+    return worlds
+
+
+@world("eq-logistic-entropy-dual")
+def _(rng):
+    """G is the lowest point over w of what the tangents leave of J."""
+    p, bound = logistic_problem(rng)
+
+    def lowest(a):
+        c = p.lam * p.t * a
+        pull = p.Phi.T @ (c * p.t)
+        w = np.linalg.lstsq(p.lam * np.eye(p.M), pull, rcond=None)[0]
+        entropies = sum(entropy(c_n) for c_n in c)
+        return entropies - pull @ w + p.lam / 2 * sum(w**2)
+
+    return bound | {
+        r"\mathbf a": p.t * rng.uniform(0.1, 0.9, p.N) / p.lam,
+        "G": lowest,
+        "H": entropy,
+    }
+
+
+@world("eq-logistic-weak-duality")
+def _(rng):
+    """Anywhere in the box; then at the solution of either problem."""
+    p, bound = logistic_problem(rng)
+
+    def dual(a):
+        entropies = sum(entropy(c) for c in p.lam * p.t * a)
+        return entropies - p.lam / 2 * sum((p.Phi.T @ a) ** 2)
+
+    bound |= {
+        r"\mathbf a": p.t * rng.uniform(0.1, 0.9, p.N) / p.lam,
+        "G": dual,
+        "J": lambda w: kernel_logistic.objective(w, p.Phi, p.t, p.lam),
+    }
+    best = kernel_logistic.fit_dual(p.K, p.t, p.lam, tolerance=1e-13).a
+    met = {r"\mathbf a": best, r"\mathbf w": most_probable(p)}
+    return [bound, bound | met | {"@tight": True}]
 
 
 @world("eq-bayes-logistic-predict")
@@ -180,6 +247,96 @@ def _(rng):
     a = bound[r"\mathbf a"]
     chance = kernel_logistic.probability(a, p.k(p.X, [p.x]))[0]
     return bound | {r"P(t = 1 \mid \mathbf x)": chance}
+
+
+def two_weights(rng):
+    """A constant and x: few enough weights for sums over a grid."""
+    X = rng.uniform(-2, 2, (6, 1))
+    t = np.array([1.0, -1, 1, -1, -1, 1])
+    lam = rng.uniform(0.5, 1.5)
+
+    def phi(x):
+        return np.array([1.0, np.ravel(x)[0]])
+
+    Phi = np.array([phi(x) for x in X])
+    p = SimpleNamespace(Phi=Phi, t=t, lam=lam, M=2, N=len(t))
+    return p, {
+        "N": p.N,
+        "M": p.M,
+        "n": range(1, p.N + 1),
+        r"\lambda": lam,
+        r"\mathbf x": rng.uniform(-2, 2, 1),
+        r"\mathbf x_": X,
+        r"\boldsymbol\phi": phi,
+        r"\hat{\mathbf w}": most_probable(p),
+    }
+
+
+def grid(width, size):
+    """Points of the plane, and the area of each."""
+    side, step = np.linspace(-width, width, size, retstep=True)
+    points = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    return points, np.full(len(points), step**2)
+
+
+@world("eq-logistic-average")
+def _(rng):
+    """The left side as a ratio of evidences, by another quadrature."""
+    p, bound = two_weights(rng)
+    z, weight = np.polynomial.hermite_e.hermegauss(60)
+    w = np.stack(np.meshgrid(z, z), axis=-1).reshape(-1, 2) / np.sqrt(p.lam)
+    weights = np.outer(weight, weight).ravel() / (2 * np.pi)
+
+    def evidence(Phi, t):
+        return weights @ np.prod(expit(w @ Phi.T * t), axis=1)
+
+    now = evidence(p.Phi, p.t)
+    phi = bound[r"\boldsymbol\phi"](bound[r"\mathbf x"])
+    more = evidence(np.vstack([p.Phi, phi]), np.append(p.t, 1.0))
+
+    def posterior(w, t):
+        prior = stats.norm.pdf(w, 0, p.lam**-0.5).prod()
+        return np.prod(expit(p.Phi @ w * t)) * prior / now
+
+    return bound | {
+        r"P(t = 1 \mid \mathbf x, \mathbf t)": more / now,
+        r"\mathbf t": p.t,
+        "p": posterior,
+        r"d\mathbf w": grid(12.0, 81),
+    }
+
+
+@world("eq-logistic-laplace", tolerance=1e-5)
+def _(rng):
+    """The covariance as the inverse of the curvature, by differences."""
+    p, bound = two_weights(rng)
+    w, h = bound[r"\hat{\mathbf w}"], 1e-5
+    curvature = [
+        kernel_logistic.gradient(w + h * e, p.Phi, p.t, p.lam)
+        - kernel_logistic.gradient(w - h * e, p.Phi, p.t, p.lam)
+        for e in np.eye(2)
+    ]
+    return bound | {
+        r"\mathbf S": np.linalg.inv(np.array(curvature) / (2 * h)),
+        "P_": expit(p.t * (p.Phi @ w)),
+    }
+
+
+@world("eq-logistic-laplace-average")
+def _(rng):
+    """The left side as a sum over both weights."""
+    _, bound = two_weights(rng)
+    A = rng.standard_normal((2, 2))
+    S = A @ A.T + 0.3 * np.eye(2)
+    w, area = grid(20.0, 401)
+    density = stats.multivariate_normal(bound[r"\hat{\mathbf w}"], S).pdf(w)
+    phi = bound[r"\boldsymbol\phi"](bound[r"\mathbf x"])
+    y, step = np.linspace(-60, 60, 4001, retstep=True)
+    return bound | {
+        r"\bar P(\mathbf x)": area @ (density * expit(w @ phi)),
+        r"\mathbf S": S,
+        "dy": (y, np.full(len(y), step)),
+    }
 
 
 @world("eq-perceptron-dual-weights", "eq-perceptron-dual-output")

@@ -177,11 +177,6 @@ def _(rng):
     return bound | {"h": h}
 
 
-@world("eq-energy-root")
-def _(rng):
-    return second_difference(lambda x, z: (1 + x * z) ** 0.5, [0, 1, 2])
-
-
 CROSS = np.array([[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]])
 WEIGHTS = np.array([-4, 1, 1, 1, 1])
 

@@ -1,9 +1,7 @@
 """Chapter 6: building kernels."""
 
-from itertools import combinations, product
-
 import numpy as np
-from typeset import Each, From
+from typeset import From
 
 from kernelbook import kernels
 
@@ -186,63 +184,46 @@ def _(rng):
     }
 
 
-@world("eq-set-kernel", "eq-set-subsets")
+@world("eq-direct-sum", "eq-direct-product")
 def _(rng):
-    """Two of the sets that six things can make, and all of them for T."""
-    things = range(6)
-    one, two = frozenset({0, 1, 2, 4}), frozenset({1, 2, 3, 4, 5})
+    """A Gaussian kernel on two columns, a polynomial one on a third."""
+    gauss = kernels.Gaussian(0.3).on([0, 1])
+    poly = kernels.Polynomial(degree=2, c=1.0).on([2])
+
+    def on_pairs(k):
+        return lambda x, z, x2, z2: k([[*x, *z]], [[*x2, *z2]])[0, 0]
+
+    x, x2 = rng.standard_normal((2, 2))
+    z, z2 = rng.standard_normal((2, 1))
     return {
-        "S_1": one,
-        "S_2": two,
-        "T": Each(
-            frozenset(T)
-            for size in range(len(things) + 1)
-            for T in combinations(things, size)
-        ),
-        "k": on_one_pair(kernels.exp(kernels.SetIntersection())),
+        r"\mathbf x": x,
+        r"\mathbf x'": x2,
+        r"\mathbf z": z,
+        r"\mathbf z'": z2,
+        r"k_\oplus": on_pairs(gauss + poly),
+        r"k_\otimes": on_pairs(gauss * poly),
+        "k_1": lambda x, z: np.exp(-0.3 * sum((x - z) ** 2)),
+        "k_2": lambda x, z: (sum(x * z) + 1) ** 2,
     }
 
 
-@world("eq-spectrum")
+@world("eq-spectral-product", tolerance=1e-6)
 def _(rng):
-    """Every string of two letters out of four is looked for."""
-    s, z = ("".join(rng.choice(list("ACGT"), n)) for n in (12, 15))
+    """Spectra by quadrature of the kernels, each and their product."""
+    k_1 = kernels.Gaussian(rng.uniform(0.3, 0.6))
+    k_2 = kernels.Matern(2.5, rng.uniform(0.8, 1.2))
+
+    r = np.linspace(0, 12, 2401)
+
+    def density(k):
+        kappa = k([[0.0]], r[:, None])[0]
+        return lambda omega: np.trapezoid(kappa * np.cos(omega * r), r) / np.pi
+
+    nodes = np.arange(-14, 14.1, 0.4)
     return {
-        "s": s,
-        "s'": z,
-        "u": Each(map("".join, product("ACGT", repeat=2))),
-        "c_": lambda u: (
-            lambda s: sum(s.startswith(u, i) for i in range(len(s)))
-        ),
-        "k": on_one_pair(kernels.Spectrum(length=2)),
-    }
-
-
-def spelled(graph, rounds):
-    """The labels of all nodes after so many rounds, written out."""
-    words = list(graph.labels)
-    for _ in range(rounds):
-        words = [
-            f"{words[i]}({','.join(sorted(words[j] for j in near))})"
-            for i, near in enumerate(graph.neighbours())
-        ]
-    return words
-
-
-@world("eq-weisfeiler-lehman")
-def _(rng):
-    """Two small branched molecules."""
-    h = 2
-    one = kernels.Graph("CCOCC", [(0, 1), (1, 2), (1, 3), (3, 4)])
-    two = kernels.Graph("CCCOCC", [(0, 1), (1, 2), (2, 3), (2, 4), (4, 5)])
-    words = {
-        w for G in (one, two) for i in range(h + 1) for w in spelled(G, i)
-    }
-    return {
-        "h": h,
-        "G": one,
-        "G'": two,
-        r"\ell": Each(sorted(words)),
-        "c_": lambda i, label: lambda G: spelled(G, i).count(label),
-        "k": on_one_pair(kernels.WeisfeilerLehman(h)),
+        r"\omega": rng.uniform(0.5, 1.5),
+        "s": density(k_1 * k_2),
+        "s_1": density(k_1),
+        "s_2": density(k_2),
+        r"d\nu": (nodes.tolist(), np.full(len(nodes), 0.4).tolist()),
     }

@@ -1,230 +1,279 @@
-"""Chapter 7: from Gaussians to processes."""
+"""Chapter 7: kernels on sets, strings and graphs."""
 
-from types import SimpleNamespace
+from itertools import combinations, pairwise, product
 
 import numpy as np
-from scipy.stats import norm
-from typeset import Normal, Sample
+from scipy.stats import bernoulli, norm
+from typeset import Each, Sample
 
-from kernelbook import features, gaussians, kernels, ridge
+from kernelbook import kernels
 
 from . import world
 
-DRAWS = 20_000
+
+def on_one_pair(k):
+    """A kernel of the library as a function of two inputs."""
+    return lambda x, z: k([x], [z])[0, 0]
 
 
-def mirrored(rng, size):
-    """Standard normal vectors, each followed by its negative.
-
-    Their mean is exactly zero, so that a covariance about the mean of the
-    draws and one about the true mean are the same.
-    """
-    z = rng.standard_normal((DRAWS // 2, size))
-    return np.stack([z, -z], axis=1).reshape(DRAWS, size)
-
-
-@world("eq-gp-14")
+@world("eq-set-kernel", "eq-set-subsets")
 def _(rng):
-    mu, sigma = rng.standard_normal(), rng.uniform(0.5, 2.0)
+    """Two of the sets that six things can make, and all of them for T."""
+    things = range(6)
+    one, two = frozenset({0, 1, 2, 4}), frozenset({1, 2, 3, 4, 5})
     return {
-        "x": mu + rng.uniform(0.5, 1.5),
-        r"\mu": mu,
-        r"\sigma": sigma,
-        r"\mathcal N": lambda x, mu, variance: gaussians.normal_density(
-            [x], mu, variance
-        )[0],
-    }
-
-
-def gaussian(rng, D=3):
-    """A mean, a covariance and one point."""
-    mu, x = rng.standard_normal((2, D))
-    B = rng.standard_normal((D, D)) + np.eye(D)
-    return SimpleNamespace(D=D, mu=mu, B=B, Sigma=B @ B.T, x=x)
-
-
-def bound(g):
-    return {
-        "D": g.D,
-        r"\mathbf x": g.x,
-        r"\boldsymbol\mu": g.mu,
-        r"\boldsymbol\Sigma": g.Sigma,
-    }
-
-
-@world("eq-gp-15", "eq-gauss-log-density")
-def _(rng):
-    return bound(gaussian(rng)) | {
-        r"\mathcal N": lambda x, mu, Sigma: np.exp(
-            gaussians.log_density(x, mu, Sigma)
-        )
-    }
-
-
-@world("eq-gauss-linear-map", "eq-gauss-marginal")
-def _(rng):
-    """a are the last and the first entry."""
-    g = gaussian(rng)
-    x = g.mu + mirrored(rng, g.D) @ g.B.T
-    a = [2, 0]
-    kept = gaussians.marginal(g.mu, g.Sigma, keep=a)
-    return bound(g) | {
-        r"\mathbf A": rng.standard_normal((2, g.D)),
-        r"\mathbf x": Sample(x),
-        r"\mathbf x_a": Sample(x[:, a]),
-        r"\boldsymbol\mu_a": kept.mean,
-        r"\boldsymbol\Sigma_{aa}": kept.cov,
-    }
-
-
-def process(rng, N=4, D=2):
-    """Random weights on six monomials, and apart from them their kernel."""
-    X = rng.standard_normal((N, D))
-    alpha = rng.uniform(1.5, 3.0)
-    Phi = features.monomials(features.append_constant(X, 1.0), 2)
-    M = Phi.shape[1]
-    return SimpleNamespace(
-        N=N,
-        M=M,
-        X=X,
-        alpha=alpha,
-        k=1 / alpha * kernels.Polynomial(degree=2, c=1.0),
-        phi=lambda x: features.monomials([[*x, 1.0]], 2)[0],
-        Phi=Phi,
-        W=mirrored(rng, M) / np.sqrt(alpha),
-    )
-
-
-def symbols(q, rng):
-    x, z = rng.standard_normal((2, q.X.shape[1]))
-    return {
-        "N": q.N,
-        "M": q.M,
-        "n": range(1, q.N + 1),
-        "m": range(1, q.N + 1),
-        "i": range(1, q.N + 1),
-        "j": range(1, q.N + 1),
-        r"\alpha": q.alpha,
-        r"\mathbf x": x,
-        r"\mathbf x'": z,
-        r"\mathbf x_": q.X,
-        r"\boldsymbol\phi": q.phi,
-        r"\boldsymbol\Phi": q.Phi,
-        "k": lambda x, z: q.k([x], [z])[0, 0],
-        r"\mathbf K": q.k(q.X),
-    }
-
-
-@world(
-    "eq-gp-finite",
-    "eq-gp-mean-function",
-    "eq-gp-cov-function",
-    "eq-gp-pointwise",
-)
-def _(rng):
-    """Random quadratic surfaces about a plane."""
-    q = process(rng)
-
-    def plane(x):
-        return 1.5 * x[0] - 0.7 * x[1] + 2
-
-    return symbols(q, rng) | {
-        "m": plane,
-        "f": lambda x: Sample(plane(x) + q.W @ q.phi(x)),
-    }
-
-
-@world("eq-weight-prior")
-def _(rng):
-    q = process(rng)
-    return symbols(q, rng) | {
-        r"\mathbf w": q.W[0],
-        "p": lambda w: norm.pdf(w, scale=q.alpha**-0.5).prod(),
-    }
-
-
-@world("eq-weight-design")
-def _(rng):
-    centres, x, s = rng.standard_normal(3), rng.standard_normal(4), 0.8
-    return {
-        "n": range(1, 5),
-        "k": range(1, 4),
-        r"\mathbf x_": x,
-        r"\boldsymbol\Phi": features.bumps(x, centres, s),
-        r"\boldsymbol\phi": lambda x: np.array(
-            [np.exp(-((x - c) ** 2) / (2 * s**2)) for c in centres]
+        "S_1": one,
+        "S_2": two,
+        "T": Each(
+            frozenset(T)
+            for size in range(len(things) + 1)
+            for T in combinations(things, size)
         ),
+        "k": on_one_pair(kernels.exp(kernels.SetIntersection())),
     }
 
 
-@world("eq-gp-17", "eq-gp-parametric")
+@world("eq-spectrum")
 def _(rng):
-    """Weights that are combinations of features, so the kernel suffices."""
-    q = process(rng)
-    k = q.alpha * q.k
-    a, noise = rng.standard_normal(q.N), rng.standard_normal()
-    both = symbols(q, rng)
-    target = ridge.predict(a, k(q.X, [both[r"\mathbf x"]]))[0] + noise
-    return both | {
-        r"\mathbf w": q.Phi.T @ a,
-        r"\mathbf y": ridge.predict(a, k(q.X)),
-        r"\epsilon": noise,
-        "t": target,
-    }
-
-
-@world("eq-gp-18", "eq-gp-19", "eq-gp-20", "eq-weight-kernel")
-def _(rng):
-    q = process(rng)
-    y = sum(np.outer(q.W[:, j], q.Phi[:, j]) for j in range(q.M))
-    return symbols(q, rng) | {
-        r"\mathbf w": Sample(q.W),
-        r"\mathbf y": Sample(y),
-        "y": lambda x: Sample(q.W @ q.phi(x)),
-    }
-
-
-@world("eq-gp-zero-mean")
-def _(rng):
-    """The process by its weights, the vector by its covariance."""
-    q = process(rng)
-
-    def at_the_inputs(m, k):
-        return Normal(m, np.array([[k(x, z) for z in q.X] for x in q.X]))
-
-    drawn = gaussians.sample(np.zeros(q.N), q.k(q.X), DRAWS, rng)
-    return symbols(q, rng) | {
-        "f": Sample(q.W @ q.Phi.T),
-        r"\mathcal{GP}": at_the_inputs,
-        r"\mathbf f": Sample(drawn),
-        r"\mathbf K": q.Phi @ q.Phi.T / q.alpha,
-    }
-
-
-@world("eq-gauss-draw")
-def _(rng):
-    """The library draws with the generator that gave z."""
-    q = process(rng)
-    m, K = rng.standard_normal(q.N), q.k(q.X)
-    drawn = gaussians.sample(m, K, 1, np.random.default_rng(7))[0]
+    """Every string of two letters out of four is looked for."""
+    s, z = ("".join(rng.choice(list("ACGT"), n)) for n in (12, 15))
     return {
-        r"\mathbf f": drawn,
-        r"\mathbf m": m,
-        r"\mathbf z": np.random.default_rng(7).standard_normal(q.N),
-        r"\mathbf U": np.linalg.cholesky(K).T,
-        r"\mathbf K": K,
+        "s": s,
+        "s'": z,
+        "u": Each(map("".join, product("ACGT", repeat=2))),
+        "c_": lambda u: (
+            lambda s: sum(s.startswith(u, i) for i in range(len(s)))
+        ),
+        "k": on_one_pair(kernels.Spectrum(length=2)),
     }
 
 
-@world("eq-gp-sum")
+def spelled(graph, rounds):
+    """The labels of all nodes after so many rounds, written out."""
+    words = list(graph.labels)
+    for _ in range(rounds):
+        words = [
+            f"{words[i]}({','.join(sorted(words[j] for j in near))})"
+            for i, near in enumerate(graph.neighbours())
+        ]
+    return words
+
+
+@world("eq-weisfeiler-lehman")
 def _(rng):
-    """Random planes and, apart, random quadratic surfaces."""
-    q = process(rng)
-    slopes = rng.standard_normal((DRAWS, 2))
-    linear = kernels.Linear()
-    return symbols(q, rng) | {
-        "f": lambda x: Sample(slopes @ x),
-        "g": lambda x: Sample(q.W @ q.phi(x)),
-        "k_f": lambda x, z: linear([x], [z])[0, 0],
-        "k_g": lambda x, z: q.k([x], [z])[0, 0],
+    """Two small branched molecules."""
+    h = 2
+    one = kernels.Graph("CCOCC", [(0, 1), (1, 2), (1, 3), (3, 4)])
+    two = kernels.Graph("CCCOCC", [(0, 1), (1, 2), (2, 3), (2, 4), (4, 5)])
+    words = {
+        w for G in (one, two) for i in range(h + 1) for w in spelled(G, i)
+    }
+    return {
+        "h": h,
+        "G": one,
+        "G'": two,
+        r"\ell": Each(sorted(words)),
+        "c_": lambda i, label: lambda G: spelled(G, i).count(label),
+        "k": on_one_pair(kernels.WeisfeilerLehman(h)),
+    }
+
+
+@world("eq-sum-over-parts")
+def _(rng):
+    """Features of the parts, summed first."""
+    A, B = rng.standard_normal((3, 2)), rng.standard_normal((4, 2))
+
+    def summed(X):
+        return sum(np.outer(x, x) for x in X)
+
+    return {
+        "I": len(A),
+        "J": len(B),
+        "a_": A,
+        "b_": B,
+        "A": A,
+        "B": B,
+        "k_1": lambda x, z: sum(x * z) ** 2,
+        "k": lambda X, Z: np.sum(summed(X) * summed(Z)),
+    }
+
+
+def weighed(s, p, eta, last=None):
+    """Subsequence → weights of its occurrences, one by one, and their ends."""
+    found = []
+    for places in combinations(range(1, len(s) + 1), p):
+        if last is None or places[-1] == last:
+            u = "".join(s[i - 1] for i in places)
+            skipped = sum(b - a - 1 for a, b in pairwise(places))
+            found.append((u, np.array(places), eta**skipped))
+    return found
+
+
+def total(s, u, eta):
+    return sum(w for v, _, w in weighed(s, len(u), eta) if v == u)
+
+
+@world("eq-gap-count")
+def _(rng):
+    s, u = "".join(rng.choice(list("AB"), 7)) + "AB", "ABB"
+    s = "ABB" + s
+    eta = rng.uniform(0.3, 0.8)
+    return {
+        "s": s,
+        "u": u,
+        "p": len(u),
+        r"\eta": eta,
+        r"s_{\mathbf i} = u": [
+            {r"\mathbf i": places}
+            for v, places, _ in weighed(s, len(u), eta)
+            if v == u
+        ],
+        "c_": lambda u: lambda s: total(s, u, eta),
+    }
+
+
+def two_strings(rng):
+    return ["A" + "".join(rng.choice(list("AB"), n)) for n in (5, 4)]
+
+
+@world("eq-gap-recursion")
+def _(rng):
+    s, z = two_strings(rng)
+    return [listed(s, z, p, rng.uniform(0.3, 0.8)) for p in (2, 3)]
+
+
+@world("eq-gap-kernel")
+def _(rng):
+    s, z = two_strings(rng)
+    return [
+        listed(*pair, p, rng.uniform(0.3, 0.8))
+        for p in (1, 3)
+        for pair in [(s, z), (z, s)]
+    ]
+
+
+def listed(s, z, p, eta):
+    """Pairs of equal subsequences, one by one."""
+
+    def ends(p):
+        def value(i, j):
+            return sum(
+                v * w
+                for a, _, v in weighed(s, p, eta, int(i))
+                for b, _, w in weighed(z, p, eta, int(j))
+                if a == b
+            )
+
+        return value
+
+    def k(s, z):
+        return sum(
+            v * w
+            for a, _, v in weighed(s, p, eta)
+            for b, _, w in weighed(z, p, eta)
+            if a == b
+        )
+
+    return {
+        "s": s,
+        "s'": z,
+        "|s|": len(s),
+        "|s'|": len(z),
+        "p": p,
+        r"\eta": eta,
+        "i": range(1, len(s) + 1),
+        "j": range(1, len(z) + 1),
+        "m_": lambda i, j: float(s[i - 1] == z[j - 1]),
+        "E_": ends,
+        "k_p": k,
+        "u": Each(map("".join, product("AB", repeat=p))),
+        "c_": lambda u: lambda s: total(s, u, eta),
+    }
+
+
+def gaussian_model(rng):
+    mu, sigma = rng.uniform(0.5, 1.5, size=2)
+
+    def score(x):
+        z = (x - mu) / sigma
+        return np.stack([z / sigma, (z**2 - 1) / sigma], axis=-1)
+
+    x, x2 = rng.normal(mu, sigma, 2) + 0.7
+    return {
+        r"\boldsymbol\theta": np.array([mu, sigma]),
+        "p": lambda x, theta: norm(*np.ravel(theta)).pdf(x),
+        r"\mathbf u": score,
+        r"\mathbf F": np.diag([1.0, 2.0]) / sigma**2,
+        "x": x,
+        "x'": x2,
+        "z": (x - mu) / sigma,
+        "z'": (x2 - mu) / sigma,
+        "mu": mu,
+        "sigma": sigma,
+    }
+
+
+@world("eq-fisher-score", tolerance=1e-5)
+def _(rng):
+    return gaussian_model(rng)
+
+
+@world("eq-fisher-information")
+def _(rng):
+    model = gaussian_model(rng)
+    draws = rng.normal(model["mu"], model["sigma"], 20_000)
+    return model | {"x": Sample(draws)}
+
+
+@world("eq-fisher-kernel", "eq-fisher-gaussian")
+def _(rng):
+    """The kernel as an inner product of whitened scores."""
+    model = gaussian_model(rng)
+    root = np.linalg.cholesky(model[r"\mathbf F"])
+
+    def whitened(x):
+        return np.linalg.solve(root, model[r"\mathbf u"](x))
+
+    return model | {"k": lambda x, z: whitened(x) @ whitened(z)}
+
+
+@world("eq-fisher-invariant")
+def _(rng):
+    root = rng.standard_normal((3, 3)) + 2 * np.eye(3)
+    scores = {1.0: rng.standard_normal(3), 2.0: rng.standard_normal(3)}
+    return {
+        "x": 1.0,
+        "x'": 2.0,
+        r"\mathbf u": scores.__getitem__,
+        r"\mathbf F": root @ root.T,
+        r"\mathbf J": rng.standard_normal((3, 3)) + 2 * np.eye(3),
+    }
+
+
+@world("eq-fisher-bernoulli")
+def _(rng):
+    """Scores by differences of ln p, their covariance over all sets."""
+    D, step = 4, 1e-6
+    theta = rng.uniform(0.2, 0.8, D)
+    every = np.array(list(product((0, 1), repeat=D)))
+
+    def score(b):
+        above = bernoulli.logpmf(b, theta + step)
+        return (above - bernoulli.logpmf(b, theta - step)) / (2 * step)
+
+    chances = [np.prod(bernoulli.pmf(b, theta)) for b in every]
+    F = sum(
+        p * np.outer(score(b), score(b))
+        for p, b in zip(chances, every, strict=True)
+    )
+    S, T = np.array([1, 0, 0, 1]), np.array([1, 1, 0, 0])
+    return {
+        "D": D,
+        r"\boldsymbol\theta": theta,
+        "S": S,
+        "S'": T,
+        "b_": S,
+        "b'_": T,
+        "k": lambda S, T: score(S) @ np.linalg.solve(F, score(T)),
+        "@tolerance": 1e-6,
     }

@@ -1,273 +1,329 @@
-"""Chapter 8: Gaussian-process regression."""
+"""Chapter 8: from Gaussians to processes."""
 
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.stats import norm
-from typeset import From, Law, Sample
+from scipy.stats import multivariate_normal, norm
+from typeset import Normal, Sample
 
-from kernelbook import features, gp, kernels, ridge
+from kernelbook import features, gaussians, kernels, ridge
 
 from . import world
 
 DRAWS = 20_000
 
 
-def problem(rng, N=4, D=2):
-    """N examples and one more; the kernel is that of six random weights.
+def mirrored(rng, size):
+    """Standard normal vectors, each followed by its negative.
 
-    The weights have precision α, so k(x, x') = φ(x)ᵀφ(x')/α: whatever the
-    library finds from the kernel, the weights find without it.
+    Their mean is exactly zero, so that a covariance about the mean of the
+    draws and one about the true mean are the same.
     """
-    X, t = rng.standard_normal((N + 1, D)), rng.standard_normal(N + 1)
-    alpha, beta = rng.uniform(1.5, 3.0), rng.uniform(0.4, 0.8)
+    z = rng.standard_normal((DRAWS // 2, size))
+    return np.stack([z, -z], axis=1).reshape(DRAWS, size)
+
+
+@world("eq-gp-14")
+def _(rng):
+    mu, sigma = rng.standard_normal(), rng.uniform(0.5, 2.0)
+    return {
+        "x": mu + rng.uniform(0.5, 1.5),
+        r"\mu": mu,
+        r"\sigma": sigma,
+        r"\mathcal N": lambda x, mu, variance: gaussians.normal_density(
+            [x], mu, variance
+        )[0],
+    }
+
+
+def gaussian(rng, D=3):
+    """A mean, a covariance and one point."""
+    mu, x = rng.standard_normal((2, D))
+    B = rng.standard_normal((D, D)) + np.eye(D)
+    return SimpleNamespace(D=D, mu=mu, B=B, Sigma=B @ B.T, x=x)
+
+
+def bound(g):
+    return {
+        "D": g.D,
+        r"\mathbf x": g.x,
+        r"\boldsymbol\mu": g.mu,
+        r"\boldsymbol\Sigma": g.Sigma,
+    }
+
+
+@world("eq-gp-15", "eq-gauss-log-density")
+def _(rng):
+    return bound(gaussian(rng)) | {
+        r"\mathcal N": lambda x, mu, Sigma: np.exp(
+            gaussians.log_density(x, mu, Sigma)
+        )
+    }
+
+
+@world("eq-gauss-linear-map", "eq-gauss-marginal")
+def _(rng):
+    """a are the last and the first entry."""
+    g = gaussian(rng)
+    x = g.mu + mirrored(rng, g.D) @ g.B.T
+    a = [2, 0]
+    kept = gaussians.marginal(g.mu, g.Sigma, keep=a)
+    return bound(g) | {
+        r"\mathbf A": rng.standard_normal((2, g.D)),
+        r"\mathbf x": Sample(x),
+        r"\mathbf x_a": Sample(x[:, a]),
+        r"\boldsymbol\mu_a": kept.mean,
+        r"\boldsymbol\Sigma_{aa}": kept.cov,
+    }
+
+
+@world("eq-gauss-independent")
+def _(rng):
+    """Two parts of different size, without covariance."""
+    first, second = gaussian(rng, 2), gaussian(rng, 3)
+    between = np.zeros((2, 3))
+    return {
+        r"\boldsymbol\Sigma_{ab}": between,
+        r"\mathbf x": np.concatenate([first.x, second.x]),
+        r"\boldsymbol\mu": np.concatenate([first.mu, second.mu]),
+        r"\boldsymbol\Sigma": np.block(
+            [[first.Sigma, between], [between.T, second.Sigma]]
+        ),
+        r"\mathbf x_a": first.x,
+        r"\boldsymbol\mu_a": first.mu,
+        r"\boldsymbol\Sigma_{aa}": first.Sigma,
+        r"\mathbf x_b": second.x,
+        r"\boldsymbol\mu_b": second.mu,
+        r"\boldsymbol\Sigma_{bb}": second.Sigma,
+        r"\mathcal N": lambda x, mu, Sigma: np.exp(
+            gaussians.log_density(x, mu, Sigma)
+        ),
+    }
+
+
+@world("eq-gauss-singular")
+def _(rng):
+    """SciPy knows densities on a plane; the eigenvectors are ours."""
+    B, mu = rng.standard_normal((4, 2)), rng.standard_normal(4)
+    values, vectors = np.linalg.eigh(B @ B.T)
+    law = multivariate_normal(mu, B @ B.T, allow_singular=True)
+    return {
+        "r": 2,
+        "i": range(1, 3),
+        r"\mathbf x": mu + B @ rng.standard_normal(2),
+        r"\boldsymbol\mu": mu,
+        r"\mu_": values[2:],
+        r"\mathbf u_": vectors[:, 2:].T,
+        "p": law.pdf,
+    }
+
+
+@world(
+    "eq-gauss-condition-mean",
+    "eq-gauss-condition-cov",
+    "eq-gauss-condition-precision",
+    "eq-gauss-block-inverse",
+)
+def _(rng):
+    """Of five entries the first two remain; the precision by Cholesky."""
+    g = gaussian(rng, 5)
+    a, b = slice(0, 2), slice(2, 5)
+    given = gaussians.condition(g.mu, g.Sigma, range(2, 5), g.x[b])
+    root = np.linalg.inv(g.B)
+    Lambda = root.T @ root
+    return {
+        r"\mathbb E[\mathbf x_a \mid \mathbf x_b]": given.mean,
+        r"\operatorname{cov}[\mathbf x_a \mid \mathbf x_b]": given.cov,
+        r"\boldsymbol\mu_a": g.mu[a],
+        r"\boldsymbol\mu_b": g.mu[b],
+        r"\mathbf x_b": g.x[b],
+        r"\boldsymbol\Sigma_{aa}": g.Sigma[a, a],
+        r"\boldsymbol\Sigma_{ab}": g.Sigma[a, b],
+        r"\boldsymbol\Sigma_{ba}": g.Sigma[b, a],
+        r"\boldsymbol\Sigma_{bb}": g.Sigma[b, b],
+        r"\boldsymbol\Lambda_{aa}": Lambda[a, a],
+        r"\boldsymbol\Lambda_{ab}": Lambda[a, b],
+    }
+
+
+def process(rng, N=4, D=2):
+    """Random weights on six monomials, and apart from them their kernel."""
+    X = rng.standard_normal((N, D))
+    alpha = rng.uniform(1.5, 3.0)
     Phi = features.monomials(features.append_constant(X, 1.0), 2)
-    k = 1 / alpha * kernels.Polynomial(degree=2, c=1.0)
-    M, old = Phi.shape[1], Phi[:N]
-    S = np.linalg.inv(alpha * np.eye(M) + beta * old.T @ old)
-    w = np.linalg.lstsq(
-        np.vstack([np.sqrt(beta) * old, np.sqrt(alpha) * np.eye(M)]),
-        np.concatenate([np.sqrt(beta) * t[:N], np.zeros(M)]),
-        rcond=None,
-    )[0]
+    M = Phi.shape[1]
     return SimpleNamespace(
         N=N,
-        D=D,
         M=M,
         X=X,
-        t=t,
         alpha=alpha,
-        beta=beta,
+        k=1 / alpha * kernels.Polynomial(degree=2, c=1.0),
         phi=lambda x: features.monomials([[*x, 1.0]], 2)[0],
         Phi=Phi,
-        C=Phi @ Phi.T / alpha + np.eye(N + 1) / beta,
-        S=S,
-        w=w,
-        k=k,
-        model=gp.fit(k, X[:N], t[:N], beta),
-        longer=gp.fit(k, X, t, beta),
+        W=mirrored(rng, M) / np.sqrt(alpha),
     )
 
 
-def bound(q):
-    """The kernel's side comes from the library, C from the features."""
+def symbols(q, rng):
+    x, z = rng.standard_normal((2, q.X.shape[1]))
     return {
         "N": q.N,
         "M": q.M,
         "n": range(1, q.N + 1),
         "m": range(1, q.N + 1),
+        "i": range(1, q.N + 1),
+        "j": range(1, q.N + 1),
         r"\alpha": q.alpha,
-        r"\beta": q.beta,
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
         r"\mathbf x_": q.X,
-        r"\mathbf t": q.t[:-1],
-        "t_": q.t,
-        r"\mathbf t_{N+1}": q.t,
-        r"\mathbf C_N": q.C[:-1, :-1],
-        r"\mathbf C_{N+1}": q.C,
-        "k": lambda x, z: q.k([x], [z])[0, 0],
-        r"\mathbf k": q.k(q.X[:-1], q.X[-1:])[:, 0],
-        r"\mathbf K": q.k(q.X[:-1]),
-        "c": q.C[-1, -1],
         r"\boldsymbol\phi": q.phi,
-        r"\boldsymbol\Phi": q.Phi[:-1],
+        r"\boldsymbol\Phi": q.Phi,
+        "k": lambda x, z: q.k([x], [z])[0, 0],
+        r"\mathbf K": q.k(q.X),
     }
 
 
-def by_weights(q):
-    """Mean and deviation of a new target, from the weights' posterior."""
-    return {
-        "m": lambda x: q.w @ q.phi(x),
-        r"\sigma": lambda x: np.sqrt(q.phi(x) @ q.S @ q.phi(x) + 1 / q.beta),
+@world(
+    "eq-gp-finite",
+    "eq-gp-mean-function",
+    "eq-gp-cov-function",
+    "eq-gp-pointwise",
+)
+def _(rng):
+    """Random quadratic surfaces about a plane."""
+    q = process(rng)
+
+    def plane(x):
+        return 1.5 * x[0] - 0.7 * x[1] + 2
+
+    return symbols(q, rng) | {
+        "m": plane,
+        "f": lambda x: Sample(plane(x) + q.W @ q.phi(x)),
     }
 
 
-def by_kernel(q):
-    """The same from the library."""
+@world("eq-weight-prior")
+def _(rng):
+    q = process(rng)
+    return symbols(q, rng) | {
+        r"\mathbf w": q.W[0],
+        "p": lambda w: norm.pdf(w, scale=q.alpha**-0.5).prod(),
+    }
+
+
+@world("eq-weight-design")
+def _(rng):
+    centres, x, s = rng.standard_normal(3), rng.standard_normal(4), 0.8
     return {
-        "m": lambda x: gp.mean(q.model, [x])[0],
-        r"\sigma": lambda x: np.sqrt(
-            gp.predict(q.model, [x]).noisy_variance[0]
+        "n": range(1, 5),
+        "k": range(1, 4),
+        r"\mathbf x_": x,
+        r"\boldsymbol\Phi": features.bumps(x, centres, s),
+        r"\boldsymbol\phi": lambda x: np.array(
+            [np.exp(-((x - c) ** 2) / (2 * s**2)) for c in centres]
         ),
     }
 
 
-@world("eq-gp-21", "eq-gp-22")
+@world("eq-gp-17", "eq-gp-parametric")
 def _(rng):
-    q = problem(rng)
-    y = rng.standard_normal(q.N)
-    return bound(q) | {
-        r"\mathbf y": y,
-        "p": lambda t, y: norm.pdf(t, y, q.beta**-0.5).prod(),
+    """Weights that are combinations of features, so the kernel suffices."""
+    q = process(rng)
+    k = q.alpha * q.k
+    a, noise = rng.standard_normal(q.N), rng.standard_normal()
+    both = symbols(q, rng)
+    target = ridge.predict(a, k(q.X, [both[r"\mathbf x"]]))[0] + noise
+    return both | {
+        r"\mathbf w": q.Phi.T @ a,
+        r"\mathbf y": ridge.predict(a, k(q.X)),
+        r"\epsilon": noise,
+        "t": target,
     }
 
 
-def around(centre, spread, nodes=12):
-    """Gauss–Hermite nodes and weights for ∫ f(y) dy, f a bump in the plane."""
-    z, w = np.polynomial.hermite_e.hermegauss(nodes)
-    root = np.linalg.cholesky(spread)
-    pairs = np.array([[a, b] for a in z for b in z])
-    weights = np.outer(w, w).ravel() * np.exp((pairs**2).sum(axis=1) / 2)
-    return centre + pairs @ root.T, weights * np.linalg.det(root)
-
-
-@world("eq-gp-23")
+@world("eq-gp-18", "eq-gp-19", "eq-gp-20", "eq-weight-kernel")
 def _(rng):
-    """Two targets, whose noiseless values are integrated out on a grid."""
-    q = problem(rng)
-    X, t = q.X[:2], q.t[:2]
-    few = gp.fit(q.k, X, t, q.beta)
-    root = np.linalg.cholesky(q.k(X))
-
-    def density(value, given):
-        if given:
-            return norm.pdf(value, given[0], q.beta**-0.5).prod()
-        z = np.linalg.solve(root, value)
-        return norm.pdf(z).prod() / root.diagonal().prod()
-
-    return bound(q) | {
-        "N": 2,
-        r"\mathbf t": t,
-        r"\mathbf K": q.k(X),
-        r"\mathbf C_N": q.C[:2, :2],
-        "p": Law(density),
-        r"p(\mathbf t)": np.exp(gp.log_marginal_likelihood(few)),
-        r"d\mathbf y": around(gp.mean(few, X), 1.2 * gp.covariance(few, X)),
+    q = process(rng)
+    y = sum(np.outer(q.W[:, j], q.Phi[:, j]) for j in range(q.M))
+    return symbols(q, rng) | {
+        r"\mathbf w": Sample(q.W),
+        r"\mathbf y": Sample(y),
+        "y": lambda x: Sample(q.W @ q.phi(x)),
     }
 
 
-@world("eq-gp-square")
+@world("eq-gp-zero-mean")
 def _(rng):
-    """A is the precision of the function at the training inputs."""
-    q = problem(rng)
-    A = np.linalg.inv(gp.covariance(q.model, q.X[:-1]))
-    return bound(q) | {r"\mathbf y": rng.standard_normal(q.N), r"\mathbf A": A}
+    """The process by its weights, the vector by its covariance."""
+    q = process(rng)
+
+    def at_the_inputs(m, k):
+        return Normal(m, np.array([[k(x, z) for z in q.X] for x in q.X]))
+
+    drawn = gaussians.sample(np.zeros(q.N), q.k(q.X), DRAWS, rng)
+    return symbols(q, rng) | {
+        "f": Sample(q.W @ q.Phi.T),
+        r"\mathcal{GP}": at_the_inputs,
+        r"\mathbf f": Sample(drawn),
+        r"\mathbf K": q.Phi @ q.Phi.T / q.alpha,
+    }
 
 
-@world("eq-gp-delta")
+@world("eq-gauss-draw")
 def _(rng):
-    """C out of the factor that the library keeps."""
-    q = problem(rng)
-    U = q.model.factor.U
-
-    def entry(x, z):
-        n, m = (np.argwhere((v == q.X).all(axis=1))[0, 0] for v in (x, z))
-        return U[:, n] @ U[:, m]
-
-    return bound(q) | {"C": entry}
-
-
-@world("eq-gp-24")
-def _(rng):
-    theta = rng.uniform(0.3, 1.5, size=4)
-    k = kernels.ExponentialQuadratic(tuple(theta))
+    """The library draws with the generator that gave z."""
+    q = process(rng)
+    m, K = rng.standard_normal(q.N), q.k(q.X)
+    drawn = gaussians.sample(m, K, 1, np.random.default_rng(7))[0]
     return {
-        "n": range(1, 5),
-        "m": range(1, 5),
-        r"\theta_": From(0, theta),
-        r"\mathbf x_": rng.standard_normal((4, 2)),
-        "k": lambda x, z: k([x], [z])[0, 0],
+        r"\mathbf f": drawn,
+        r"\mathbf m": m,
+        r"\mathbf z": np.random.default_rng(7).standard_normal(q.N),
+        r"\mathbf U": np.linalg.cholesky(K).T,
+        r"\mathbf K": K,
     }
 
 
-@world("eq-gp-25")
+@world("eq-gp-sum")
 def _(rng):
-    q = problem(rng)
-    value = np.exp(gp.log_marginal_likelihood(q.longer))
-    return bound(q) | {r"p(\mathbf t_{N+1})": value}
-
-
-@world("eq-gp-26", "eq-gp-corner")
-def _(rng):
-    q = problem(rng)
-    U = q.longer.factor.U
-    return bound(q) | {r"\mathbf C_{N+1}": U.T @ U}
-
-
-@world("eq-gp-joint-train", "eq-gp-joint-new")
-def _(rng):
-    """Functions drawn by their weights, measured with noise."""
-    q = problem(rng)
-    w = rng.standard_normal((DRAWS, q.M)) / np.sqrt(q.alpha)
-    noise = rng.standard_normal((DRAWS, q.N)) / np.sqrt(q.beta)
-    y = w @ q.Phi.T
-    return bound(q) | {
-        r"\mathbf t": Sample(y[:, :-1] + noise),
-        r"\mathbf y": Sample(y[:, :-1]),
-        "y_*": Sample(y[:, -1]),
+    """Random planes and, apart, random quadratic surfaces."""
+    q = process(rng)
+    slopes = rng.standard_normal((DRAWS, 2))
+    linear = kernels.Linear()
+    return symbols(q, rng) | {
+        "f": lambda x: Sample(slopes @ x),
+        "g": lambda x: Sample(q.W @ q.phi(x)),
+        "k_f": lambda x, z: linear([x], [z])[0, 0],
+        "k_g": lambda x, z: q.k([x], [z])[0, 0],
     }
 
 
-@world("eq-gp-schur")
+@world("eq-gp-norm")
 def _(rng):
-    q = problem(rng)
-    b = bound(q)
-    k = b[r"\mathbf k"][:, None]
-    s = ridge.target_weights(b[r"\mathbf K"], k, 1 / q.beta)[:, 0]
-    sigma = by_kernel(q)[r"\sigma"](q.X[-1])
-    return b | {r"\mathbf s": s, r"\sigma": sigma}
-
-
-@world("eq-gp-27", "eq-gp-28")
-def _(rng):
-    q = problem(rng)
-    return bound(q) | by_weights(q)
-
-
-@world("eq-gp-29", "eq-gp-a")
-def _(rng):
-    q = problem(rng)
-    return bound(q) | by_weights(q) | {r"\mathbf a": q.model.a}
-
-
-@world("eq-gp-latent")
-def _(rng):
-    """One over the precision that y_* has beside the targets."""
-    q = problem(rng)
-    joint = q.C.copy()
-    joint[-1, -1] -= 1 / q.beta
-    value = 1 / np.linalg.inv(joint)[-1, -1]
-    name = r"\operatorname{var}[y_* \mid \mathbf t]"
-    return bound(q) | by_kernel(q) | {name: value}
-
-
-@world("eq-gp-weight-mean", "eq-gp-weight-variance")
-def _(rng):
-    """S_N as the kernel sees it: the prior less what the targets tell."""
-    q = problem(rng)
-    cross = q.Phi[:-1] / q.alpha
-    S = np.eye(q.M) / q.alpha - cross.T @ q.model.factor.solve(cross)
-    x = {r"\mathbf x": rng.standard_normal(q.D)}
-    return bound(q) | by_kernel(q) | x | {r"\mathbf S_N": S}
-
-
-@world("eq-gp-posterior-covariance")
-def _(rng):
-    """Functions drawn from the posterior of their weights."""
-    q = problem(rng)
-    root = np.linalg.cholesky(q.S)
-    w = q.w + rng.standard_normal((DRAWS, q.M)) @ root.T
-    z, other = rng.standard_normal((2, q.D))
-    return bound(q) | {
-        r"\mathbf z": z,
-        r"\mathbf z'": other,
-        r"\mathbf k": lambda x: q.k(q.X[:-1], [x])[:, 0],
-        "y": lambda x: lambda t: Sample(w @ q.phi(x)),
+    """The library draws with the generator that gave z."""
+    q = process(rng)
+    K = q.k(q.X)
+    drawn = gaussians.sample(np.zeros(q.N), K, 1, np.random.default_rng(7))[0]
+    return {
+        r"\mathbf f": drawn,
+        r"\mathbf z": np.random.default_rng(7).standard_normal(q.N),
+        r"\mathbf K": K,
     }
 
 
-@world("eq-gp-append")
+@world("eq-gp-series-norm")
 def _(rng):
-    q = problem(rng)
-    appended = gp.append(q.model, q.X[-1], q.t[-1]).factor.U
-    return bound(q) | {
-        r"\mathbf U": q.model.factor.U,
-        r"\mathbf U_{N+1}": np.linalg.cholesky(q.C).T,
-        r"\mathbf v": appended[:-1, -1],
-        r"\sigma": by_weights(q)[r"\sigma"](q.X[-1]),
+    """For min(x, x') the squared norm is the integral of the slope's square.
+
+    The midpoint rule is exact for products of so few cosines.
+    """
+    J, z = 5, rng.standard_normal(5)
+    x = (np.arange(40) + 0.5) / 40
+    slope = np.sqrt(2) * np.cos(np.pi * np.outer(x, np.arange(J) + 0.5)) @ z
+    return {
+        "J": J,
+        "j": range(1, J + 1),
+        "z_": z,
+        r"\lVert f_J \rVert_{\mathcal H}^2": np.mean(slope**2),
     }
-
-
-@world("eq-gp-append-a")
-def _(rng):
-    q = problem(rng)
-    return bound(q) | by_weights(q) | {"a_": q.longer.a}

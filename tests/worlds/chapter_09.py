@@ -1,218 +1,331 @@
-"""Chapter 9: learning the kernel."""
+"""Chapter 9: Gaussian-process regression."""
 
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.stats import multivariate_normal
-from typeset import Of
+from scipy.optimize import brentq
+from scipy.stats import norm
+from typeset import From, Law, Sample
 
-from kernelbook import gp, kernels, learning
+from kernelbook import features, gp, kernels, ridge
 
 from . import world
 
+DRAWS = 20_000
 
-def problem(rng, N=5, D=2):
-    """A small data set, a kernel with one parameter p, and the model."""
-    X, t = rng.uniform(-1, 1, size=(N, D)), rng.standard_normal(N)
-    p, beta = rng.uniform(0.3, 1.5), rng.uniform(0.8, 3.0)
 
-    def k(p):
-        return 1.7 * kernels.Gaussian(p)
+def problem(rng, N=4, D=2):
+    """N examples and one more; the kernel is that of six random weights.
 
-    model = gp.fit(k(p), X, t, beta)
+    The weights have precision α, so k(x, x') = φ(x)ᵀφ(x')/α: whatever the
+    library finds from the kernel, the weights find without it.
+    """
+    X, t = rng.standard_normal((N + 1, D)), rng.standard_normal(N + 1)
+    alpha, beta = rng.uniform(1.5, 3.0), rng.uniform(0.4, 0.8)
+    Phi = features.monomials(features.append_constant(X, 1.0), 2)
+    k = 1 / alpha * kernels.Polynomial(degree=2, c=1.0)
+    M, old = Phi.shape[1], Phi[:N]
+    S = np.linalg.inv(alpha * np.eye(M) + beta * old.T @ old)
+    w = np.linalg.lstsq(
+        np.vstack([np.sqrt(beta) * old, np.sqrt(alpha) * np.eye(M)]),
+        np.concatenate([np.sqrt(beta) * t[:N], np.zeros(M)]),
+        rcond=None,
+    )[0]
     return SimpleNamespace(
-        N=N, D=D, X=X, t=t, p=p, beta=beta, k=k, model=model
+        N=N,
+        D=D,
+        M=M,
+        X=X,
+        t=t,
+        alpha=alpha,
+        beta=beta,
+        phi=lambda x: features.monomials([[*x, 1.0]], 2)[0],
+        Phi=Phi,
+        C=Phi @ Phi.T / alpha + np.eye(N + 1) / beta,
+        S=S,
+        w=w,
+        k=k,
+        model=gp.fit(k, X[:N], t[:N], beta),
+        longer=gp.fit(k, X, t, beta),
     )
 
 
-def covariance(q, p):
-    """C by its definition, entry by entry."""
-    K = [[1.7 * np.exp(-p * (x - z) @ (x - z)) for z in q.X] for x in q.X]
-    return np.array(K) + np.eye(q.N) / q.beta
-
-
 def bound(q):
+    """The kernel's side comes from the library, C from the features."""
     return {
         "N": q.N,
-        "D": q.D,
+        "M": q.M,
         "n": range(1, q.N + 1),
+        "m": range(1, q.N + 1),
+        r"\alpha": q.alpha,
+        r"\beta": q.beta,
         r"\mathbf x_": q.X,
-        r"\mathbf t": q.t,
-        r"\mathbf C_N": covariance(q, q.p),
-        r"\mathbf a": q.model.a,
+        r"\mathbf t": q.t[:-1],
+        "t_": q.t,
+        r"\mathbf t_{N+1}": q.t,
+        r"\mathbf C_N": q.C[:-1, :-1],
+        r"\mathbf C_{N+1}": q.C,
+        "k": lambda x, z: q.k([x], [z])[0, 0],
+        r"\mathbf k": q.k(q.X[:-1], q.X[-1:])[:, 0],
+        r"\mathbf K": q.k(q.X[:-1]),
+        "c": q.C[-1, -1],
+        r"\boldsymbol\phi": q.phi,
+        r"\boldsymbol\Phi": q.Phi[:-1],
     }
 
 
-@world("eq-ml-evidence")
-def _(rng):
-    q = problem(rng)
-    return bound(q) | {
-        r"p(\mathbf t \mid \boldsymbol\theta)": np.exp(
-            gp.log_marginal_likelihood(q.model)
-        )
-    }
-
-
-@world("eq-ml-eigen")
-def _(rng):
-    q = problem(rng)
-    mu, U = np.linalg.eigh(covariance(q, q.p))
-    return bound(q) | {
-        r"p(\mathbf t \mid \boldsymbol\theta)": np.exp(
-            gp.log_marginal_likelihood(q.model)
-        ),
-        r"\mathbf u_": U.T,
-        r"\boldsymbol\mu": mu,
-    }
-
-
-@world("eq-ml-chain")
-def _(rng):
-    """Each target predicted, with its noise, from those before it."""
-    q = problem(rng)
-    k = q.k(q.p)
-
-    def before(n, x):
-        if n == 0:
-            return 0.0, k([x])[0, 0] + 1 / q.beta
-        found = gp.predict(gp.fit(k, q.X[:n], q.t[:n], q.beta), [x])
-        return found.mean[0], found.noisy_variance[0]
-
-    return bound(q) | {
-        r"p(\mathbf t \mid \boldsymbol\theta)": multivariate_normal(
-            np.zeros(q.N), covariance(q, q.p)
-        ).pdf(q.t),
-        "m_": lambda n: lambda x: before(n, x)[0],
-        r"\sigma_": lambda n: lambda x: np.sqrt(before(n, x)[1]),
-    }
-
-
-@world("eq-ml-inverse", "eq-ml-determinant")
-def _(rng):
-    q = problem(rng)
+def by_weights(q):
+    """Mean and deviation of a new target, from the weights' posterior."""
     return {
-        "p": q.p,
-        r"\mathbf C": Of("p", lambda p: covariance(q, p)),
+        "m": lambda x: q.w @ q.phi(x),
+        r"\sigma": lambda x: np.sqrt(q.phi(x) @ q.S @ q.phi(x) + 1 / q.beta),
     }
 
 
-@world("eq-ml-gradient")
-def _(rng):
-    q = problem(rng)
-    return bound(q) | {
-        "p": q.p,
-        r"\mathbf C_N": Of("p", lambda p: covariance(q, p)),
-        r"p(\mathbf t \mid \boldsymbol\theta)": Of(
-            "p",
-            lambda p: multivariate_normal(np.zeros(q.N), covariance(q, p)).pdf(
-                q.t
-            ),
+def by_kernel(q):
+    """The same from the library."""
+    return {
+        "m": lambda x: gp.mean(q.model, [x])[0],
+        r"\sigma": lambda x: np.sqrt(
+            gp.predict(q.model, [x]).noisy_variance[0]
         ),
     }
 
 
-@world("eq-ml-product")
-def _(rng):
-    x, z = rng.standard_normal(2)
-    return {
-        "p": rng.uniform(0.5, 2.0),
-        "k_1": Of("p", lambda p: np.exp(-p * (x - z) ** 2)),
-        "k_2": Of("p", lambda p: 1 / (1 + p * abs(x - z))),
-    }
-
-
-@world("eq-ml-scale", tolerance=1e-6)
-def _(rng):
-    """At the best scale of the whole covariance, found by search."""
-    q = problem(rng)
-    C = covariance(q, q.p)
-
-    def slope(s):
-        up, down = (
-            multivariate_normal(np.zeros(q.N), np.exp(s + h) * C).logpdf(q.t)
-            for h in (1e-4, -1e-4)
-        )
-        return up - down
-
-    low, high = -20.0, 20.0
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
-    return bound(q) | {r"\mathbf C_N": np.exp(low) * C}
-
-
-def left_out(q):
-    """Mean and noisy variance of each target, refitted without it."""
-    for n in range(q.N):
-        rest = np.arange(q.N) != n
-        model = gp.fit(q.k(q.p), q.X[rest], q.t[rest], q.beta)
-        found = gp.predict(model, q.X[[n]])
-        yield found.mean[0], found.noisy_variance[0]
-
-
-@world("eq-ml-loo", "eq-ml-loo-closed")
+@world("eq-gp-21", "eq-gp-22")
 def _(rng):
     q = problem(rng)
-    m, variance = map(np.array, zip(*left_out(q), strict=True))
+    y = rng.standard_normal(q.N)
     return bound(q) | {
-        r"L_{\mathrm{LOO}}": learning.log_pseudo_likelihood(q.model),
-        "m_": lambda n: m[-n - 1],
-        r"\sigma_": lambda n: np.sqrt(variance[-n - 1]),
+        r"\mathbf y": y,
+        "p": lambda t, y: norm.pdf(t, y, q.beta**-0.5).prod(),
     }
 
 
-@world("eq-ml-ard")
+def around(centre, spread, nodes=12):
+    """Gauss–Hermite nodes and weights for ∫ f(y) dy, f a bump in the plane."""
+    z, w = np.polynomial.hermite_e.hermegauss(nodes)
+    root = np.linalg.cholesky(spread)
+    pairs = np.array([[a, b] for a in z for b in z])
+    weights = np.outer(w, w).ravel() * np.exp((pairs**2).sum(axis=1) / 2)
+    return centre + pairs @ root.T, weights * np.linalg.det(root)
+
+
+@world("eq-gp-23")
 def _(rng):
-    gammas = rng.uniform(0.2, 1.0, size=3)
-    x, z = rng.standard_normal((2, 3))
-    k = kernels.ARDGaussian(tuple(gammas))
+    """Two targets, whose noiseless values are integrated out on a grid."""
+    q = problem(rng)
+    X, t = q.X[:2], q.t[:2]
+    few = gp.fit(q.k, X, t, q.beta)
+    root = np.linalg.cholesky(q.k(X))
+
+    def density(value, given):
+        if given:
+            return norm.pdf(value, given[0], q.beta**-0.5).prod()
+        z = np.linalg.solve(root, value)
+        return norm.pdf(z).prod() / root.diagonal().prod()
+
+    return bound(q) | {
+        "N": 2,
+        r"\mathbf t": t,
+        r"\mathbf K": q.k(X),
+        r"\mathbf C_N": q.C[:2, :2],
+        "p": Law(density),
+        r"p(\mathbf t)": np.exp(gp.log_marginal_likelihood(few)),
+        r"d\mathbf y": around(gp.mean(few, X), 1.2 * gp.covariance(few, X)),
+    }
+
+
+@world("eq-gp-delta")
+def _(rng):
+    """C out of the factor that the library keeps."""
+    q = problem(rng)
+    U = q.model.factor.U
+
+    def entry(x, z):
+        n, m = (np.argwhere((v == q.X).all(axis=1))[0, 0] for v in (x, z))
+        return U[:, n] @ U[:, m]
+
+    return bound(q) | {"C": entry}
+
+
+@world("eq-gp-24")
+def _(rng):
+    theta = rng.uniform(0.3, 1.5, size=4)
+    k = kernels.ExponentialQuadratic(tuple(theta))
     return {
-        "D": 3,
-        r"\gamma_": gammas,
-        r"\mathbf x": x,
-        r"\mathbf x'": z,
-        "x_": x,
-        "x'_": z,
+        "n": range(1, 5),
+        "m": range(1, 5),
+        r"\theta_": From(0, theta),
+        r"\mathbf x_": rng.standard_normal((4, 2)),
         "k": lambda x, z: k([x], [z])[0, 0],
     }
 
 
-@world("eq-ml-co2")
+@world("eq-gp-units")
 def _(rng):
-    theta = rng.uniform(0.6, 1.8, size=10)
-    x, z = rng.standard_normal(2)
-    one, two, three, four, five, six, seven, eight, nine, ten = theta
+    """γ as the library has it; at the distance ℓ the kernel is e^(-1/2)."""
+    theta1 = rng.uniform(0.3, 1.5)
+    k = kernels.ExponentialQuadratic((1.0, theta1, 0.0, 0.0))
 
-    def k(x, z):
-        """From the library's kernels, whose parameters are not the lengths."""
-        gaussian, slow = kernels.Gaussian, 1 / (2 * four**2)
-        total = (
-            one**2 * gaussian(1 / (2 * two**2))
-            + three**2 * gaussian(slow) * kernels.Periodic(1.0, five)
-            + six**2 * kernels.RationalQuadratic(eight, seven)
-            + nine**2 * gaussian(1 / (2 * ten**2))
-        )
-        return total([[x]], [[z]])[0, 0]
+    def drop(r):
+        return np.log(k([[0.0]], [[r]])[0, 0]) + 1 / 2
 
-    return {r"\theta_": theta, "x": x, "x'": z, "k": k}
+    return {
+        r"\theta_1": theta1,
+        r"\gamma": k.bump.gamma,
+        r"\ell": brentq(drop, 0.01, 10.0, xtol=1e-14, rtol=1e-14),
+    }
 
 
-@world("eq-ml-component")
+@world("eq-gp-noise-each")
 def _(rng):
-    """The first of two functions whose sum is seen: block conditioning."""
+    """C out of the factor that the library keeps."""
     q = problem(rng)
-    k1, k2 = 1.3 * kernels.Gaussian(q.p), 0.8 * kernels.Linear()
-    model = gp.fit(k1 + k2, q.X, q.t, q.beta)
-    x = rng.standard_normal(q.D)
+    betas = rng.uniform(0.4, 0.8, size=q.N)
+    U = gp.fit(q.k, q.X[:-1], q.t[:-1], betas).factor.U
 
-    def found(x):
-        return learning.component(model, k1, [x])
+    def entry(x, z):
+        n, m = (np.argwhere((v == q.X).all(axis=1))[0, 0] for v in (x, z))
+        return U[:, n] @ U[:, m]
 
+    return bound(q) | {"C": entry, r"\beta_": betas}
+
+
+@world("eq-gp-25")
+def _(rng):
+    q = problem(rng)
+    value = np.exp(gp.log_marginal_likelihood(q.longer))
+    return bound(q) | {r"p(\mathbf t_{N+1})": value}
+
+
+@world("eq-gp-26", "eq-gp-corner")
+def _(rng):
+    q = problem(rng)
+    U = q.longer.factor.U
+    return bound(q) | {r"\mathbf C_{N+1}": U.T @ U}
+
+
+@world("eq-gp-joint-train", "eq-gp-joint-new")
+def _(rng):
+    """Functions drawn by their weights, measured with noise."""
+    q = problem(rng)
+    w = rng.standard_normal((DRAWS, q.M)) / np.sqrt(q.alpha)
+    noise = rng.standard_normal((DRAWS, q.N)) / np.sqrt(q.beta)
+    y = w @ q.Phi.T
     return bound(q) | {
-        r"\mathbf x": x,
-        r"\mathbf C_N": k1(q.X) + k2(q.X) + np.eye(q.N) / q.beta,
-        "k_1": lambda x, z: k1([x], [z])[0, 0],
-        r"\mathbf k_1": lambda x: k1(q.X, [x])[:, 0],
-        "m_1": lambda x: found(x).mean[0],
-        r"\sigma_1": lambda x: np.sqrt(found(x).latent_variance[0]),
+        r"\mathbf t": Sample(y[:, :-1] + noise),
+        r"\mathbf y": Sample(y[:, :-1]),
+        "y_*": Sample(y[:, -1]),
+    }
+
+
+@world("eq-gp-schur")
+def _(rng):
+    q = problem(rng)
+    b = bound(q)
+    k = b[r"\mathbf k"][:, None]
+    s = ridge.target_weights(b[r"\mathbf K"], k, 1 / q.beta)[:, 0]
+    sigma = by_kernel(q)[r"\sigma"](q.X[-1])
+    return b | {r"\mathbf s": s, r"\sigma": sigma}
+
+
+@world("eq-gp-27", "eq-gp-28")
+def _(rng):
+    q = problem(rng)
+    return bound(q) | by_weights(q)
+
+
+@world("eq-gp-29", "eq-gp-a")
+def _(rng):
+    q = problem(rng)
+    return bound(q) | by_weights(q) | {r"\mathbf a": q.model.a}
+
+
+@world("eq-gp-latent")
+def _(rng):
+    """One over the precision that y_* has beside the targets."""
+    q = problem(rng)
+    joint = q.C.copy()
+    joint[-1, -1] -= 1 / q.beta
+    value = 1 / np.linalg.inv(joint)[-1, -1]
+    name = r"\operatorname{var}[y_* \mid \mathbf t]"
+    return bound(q) | by_kernel(q) | {name: value}
+
+
+@world("eq-gp-weight-mean", "eq-gp-weight-variance")
+def _(rng):
+    """S_N as the kernel sees it: the prior less what the targets tell."""
+    q = problem(rng)
+    cross = q.Phi[:-1] / q.alpha
+    S = np.eye(q.M) / q.alpha - cross.T @ q.model.factor.solve(cross)
+    x = {r"\mathbf x": rng.standard_normal(q.D)}
+    return bound(q) | by_kernel(q) | x | {r"\mathbf S_N": S}
+
+
+@world("eq-gp-posterior-covariance")
+def _(rng):
+    """Functions drawn from the posterior of their weights."""
+    q = problem(rng)
+    root = np.linalg.cholesky(q.S)
+    w = q.w + rng.standard_normal((DRAWS, q.M)) @ root.T
+    z, other = rng.standard_normal((2, q.D))
+    return bound(q) | {
+        r"\mathbf z": z,
+        r"\mathbf z'": other,
+        r"\mathbf k": lambda x: q.k(q.X[:-1], [x])[:, 0],
+        "y": lambda x: lambda t: Sample(w @ q.phi(x)),
+    }
+
+
+@world("eq-gp-append")
+def _(rng):
+    q = problem(rng)
+    appended = gp.append(q.model, q.X[-1], q.t[-1]).factor.U
+    return bound(q) | {
+        r"\mathbf U": q.model.factor.U,
+        r"\mathbf U_{N+1}": np.linalg.cholesky(q.C).T,
+        r"\mathbf v": appended[:-1, -1],
+        r"\sigma": by_weights(q)[r"\sigma"](q.X[-1]),
+    }
+
+
+@world("eq-gp-append-a")
+def _(rng):
+    q = problem(rng)
+    return bound(q) | by_weights(q) | {"a_": q.longer.a}
+
+
+@world("eq-gp-known-mean")
+def _(rng):
+    """The library is given the function, the formula its values."""
+    q = problem(rng)
+
+    def mu(X):
+        return 1.5 * np.atleast_2d(X)[:, 0] - 0.7
+
+    model = gp.fit(q.k, q.X[:-1], q.t[:-1], q.beta, mean=mu)
+    return bound(q) | {
+        "m": lambda x: gp.mean(model, [x])[0],
+        r"\mu": lambda x: mu(x)[0],
+        r"\boldsymbol\mu": mu(q.X[:-1]),
+    }
+
+
+@world("eq-gp-trend-weights", "eq-gp-trend-mean", "eq-gp-trend-variance")
+def _(rng):
+    """A plane under the process, whose weights the library integrates out."""
+    q = problem(rng, N=7)
+    model = gp.fit(q.k, q.X[:-1], q.t[:-1], q.beta, mean=gp.Trend())
+    H = features.with_bias(q.X)
+    s = ridge.target_weights(
+        q.k(q.X[:-1]), q.k(q.X[:-1], q.X[-1:]), 1 / q.beta
+    )[:, 0]
+    return bound(q) | {
+        r"\hat{\mathbf w}": model.weights.w,
+        r"\mathbf H": H[:-1],
+        r"\boldsymbol\phi": lambda x: features.with_bias([x])[0],
+        r"\mathbf r": H[-1] - H[:-1].T @ s,
+        "m": lambda x: gp.mean(model, [x])[0],
+        r"\sigma": lambda x: np.sqrt(gp.predict(model, [x]).noisy_variance[0]),
     }

@@ -1,298 +1,240 @@
-"""Chapter 10: Gaussian processes and neural networks."""
+"""Chapter 10: learning the kernel."""
+
+from types import SimpleNamespace
 
 import numpy as np
-from scipy.special import erf
-from scipy.stats import norm
-from typeset import Of, Sample
+from scipy.integrate import trapezoid
+from scipy.stats import multivariate_normal, norm
+from typeset import Of
 
-from kernelbook import kernels, mean_field, networks
+from kernelbook import gp, kernels, learning
 
 from . import world
 
-DRAWS = 20_000
 
+def problem(rng, N=5, D=2):
+    """A small data set, a kernel with one parameter p, and the model."""
+    X, t = rng.uniform(-1, 1, size=(N, D)), rng.standard_normal(N)
+    p, beta = rng.uniform(0.3, 1.5), rng.uniform(0.8, 3.0)
 
-def two_inputs(rng, D=3):
-    """A pair of inputs that is neither parallel nor orthogonal."""
-    x, z = rng.standard_normal((2, D))
-    return np.array([x, z + 0.5 * x])
+    def k(p):
+        return 1.7 * kernels.Gaussian(p)
 
-
-def angle(x, z):
-    return np.arccos(x @ z / np.sqrt((x @ x) * (z @ z)))
-
-
-@world("eq-net-one-layer")
-def _(rng):
-    """The library's network, with its weights drawn a second time."""
-    D, H, seed = 3, 4, int(rng.integers(1000))
-    again = np.random.default_rng(seed)
-    W = again.standard_normal((1, H, D + 1))[0, :, :D]
-    v = again.standard_normal((1, 1, H))[0, 0]
-
-    def f(x):
-        fresh = np.random.default_rng(seed)
-        return networks.random_network([x], H, np.tanh, fresh)[0, 0]
-
-    return {
-        "H": H,
-        "v": v,
-        r"\mathbf w_": W,
-        r"\varphi": np.tanh,
-        r"\mathbf x": rng.standard_normal(D),
-        "f": f,
-    }
-
-
-@world("eq-net-covariance")
-def _(rng):
-    """Many small networks against one hidden unit with random weights."""
-    x, z = two_inputs(rng)
-    F = networks.random_network([x, z], 5, np.tanh, rng, size=DRAWS)
-
-    def f(at):
-        return Sample(F[:, 0] if np.array_equal(at, x) else F[:, 1])
-
-    return {
-        r"\mathbf x": x,
-        r"\mathbf x'": z,
-        r"\mathbf w": Sample(rng.standard_normal((DRAWS, 3))),
-        r"\varphi": np.tanh,
-        "f": f,
-    }
-
-
-@world("eq-net-arccos-0", "eq-net-arccos-1")
-def _(rng):
-    x, z = two_inputs(rng)
-    zero, one = kernels.ArcCosine(0), kernels.ArcCosine(1)
-    return {
-        r"\mathbf x": x,
-        r"\mathbf x'": z,
-        r"\mathbf w": Sample(rng.standard_normal((DRAWS, 3))),
-        r"\Theta": networks.step,
-        r"\theta": angle(x, z),
-        "k_0": lambda x, z: zero([x], [z])[0, 0],
-        "k_1": lambda x, z: one([x], [z])[0, 0],
-    }
-
-
-@world("eq-net-arcsine")
-def _(rng):
-    """E[erf(wᵀx) erf(wᵀx')] by the quadrature of the two projections."""
-    x, z = two_inputs(rng) * np.array([[0.4], [0.3]])
-    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
-    weights = weights / weights.sum()
-
-    def k(x, z):
-        L = np.linalg.cholesky([[x @ x, x @ z], [x @ z, z @ z]])
-        first = L[0, 0] * nodes[:, None]
-        second = L[1, 0] * nodes[:, None] + L[1, 1] * nodes
-        return weights @ (erf(first) * erf(second)) @ weights
-
-    return {r"\mathbf x": x, r"\mathbf x'": z, "k": k}
-
-
-@world("eq-net-kurtosis")
-def _(rng):
-    """κ by its definition, from the moments of a sum of H products."""
-    H, phi = 3, np.tanh(0.7 + 1.4 * rng.standard_normal(DRAWS))
-    square, fourth = np.mean(phi**2), np.mean(phi**4)
-    # f = H^(-1/2) Σ v_j φ_j: E f⁴ = (3 H E φ⁴ + 3 H (H-1) (E φ²)²) / H².
-    f_fourth = (3 * fourth + 3 * (H - 1) * square**2) / H
-    return {
-        "H": H,
-        r"\kappa": f_fourth / square**2 - 3,
-        r"\varphi": Sample(phi),
-    }
-
-
-@world("eq-net-depth")
-def _(rng):
-    """The library's correlations, layer by layer."""
-    x, z = two_inputs(rng)
-    K = np.array([[x @ x, x @ z], [x @ z, z @ z]])
-    rho = []
-    for depth in range(4):
-        deep = networks.deep_relu_kernel(K, depth)
-        rho.append(deep[0, 1] / np.sqrt(deep[0, 0] * deep[1, 1]))
-    return {
-        "l": range(1, 4),
-        r"\rho^": rho,
-        r"\theta^": np.arccos(rho),
-    }
-
-
-ACTIVATIONS = [np.tanh, networks.relu, np.sin]
-
-
-@world("eq-gp-30")
-def _(rng):
-    """The mixture is a layer with one unit whose input weight is 1."""
-    lam, x = rng.standard_normal(3), rng.standard_normal(1)
-
-    def f(x):
-        return networks.mixed_activations([x], [[1.0]], [lam], ACTIVATIONS)
-
-    return {
-        "P": 3,
-        r"\mathbf x": x,
-        r"\boldsymbol\lambda": lam,
-        r"\boldsymbol\phi": lambda x: np.array([g(x[0]) for g in ACTIVATIONS]),
-        r"\phi_": [lambda x, g=g: g(x[0]) for g in ACTIVATIONS],
-        "f": lambda x: f(x)[0, 0],
-    }
-
-
-@world("eq-net-mixed-covariance")
-def _(rng):
-    """Functions f = λᵀφ with λ ~ N(0, Σ), drawn and counted."""
-    A = rng.standard_normal((3, 3))
-    lam = rng.standard_normal((DRAWS, 3)) @ A.T
-    x, z = rng.standard_normal((2, 1))
-
-    def phi(x):
-        return np.array([g(x[0]) for g in ACTIVATIONS])
-
-    return {
-        r"\mathbf x": x,
-        r"\mathbf x'": z,
-        r"\boldsymbol\Sigma": A @ A.T,
-        r"\boldsymbol\phi": phi,
-        "f": lambda x: Sample(lam @ phi(x)),
-    }
-
-
-@world("eq-gp-31")
-def _(rng):
-    D, units, P, L = 3, 2, 3, 2
-    h = rng.standard_normal(D)
-    W, Lambda = (
-        rng.standard_normal((units, D)),
-        rng.standard_normal((units, P)),
+    model = gp.fit(k(p), X, t, beta)
+    return SimpleNamespace(
+        N=N, D=D, X=X, t=t, p=p, beta=beta, k=k, model=model
     )
-    layer = networks.mixed_activations([h], W, Lambda, ACTIVATIONS)[0]
+
+
+def covariance(q, p):
+    """C by its definition, entry by entry."""
+    K = [[1.7 * np.exp(-p * (x - z) @ (x - z)) for z in q.X] for x in q.X]
+    return np.array(K) + np.eye(q.N) / q.beta
+
+
+def bound(q):
     return {
-        "P": P,
-        "i": range(1, units + 1),
-        "l": L,
-        "h_^": {(i + 1, L): layer[i] for i in range(units)},
-        r"\mathbf h^": {L - 1: h, L: layer},
-        r"\mathbf w_^": {(i + 1, L): W[i] for i in range(units)},
-        r"\lambda_^": {
-            (i + 1, L, m + 1): Lambda[i, m]
-            for i in range(units)
-            for m in range(P)
-        },
-        r"\phi_": ACTIVATIONS,
+        "N": q.N,
+        "D": q.D,
+        "n": range(1, q.N + 1),
+        r"\mathbf x_": q.X,
+        r"\mathbf t": q.t,
+        r"\mathbf C_N": covariance(q, q.p),
+        r"\mathbf a": q.model.a,
     }
 
 
-def hermite(n=40):
-    """Nodes and weights for the mean over a standard normal number."""
-    nodes, weights = np.polynomial.hermite_e.hermegauss(n)
-    return nodes, weights / weights.sum()
-
-
-@world("eq-net-update")
+@world("eq-ml-evidence")
 def _(rng):
-    beta, y, m_w, s_w = rng.uniform(0.4, 2.0, size=4)
-    q = mean_field.MeanField(0.0, 1.0, m_w, s_w)
-    new = mean_field.update(q, y, beta)
-    return {
-        r"\beta": beta,
-        "y": y,
-        "m_w": m_w,
-        "s_w": s_w,
-        r"m_\lambda": new.m_lam,
-        r"s_\lambda": new.s_lam,
+    q = problem(rng)
+    return bound(q) | {
+        r"p(\mathbf t \mid \boldsymbol\theta)": np.exp(
+            gp.log_marginal_likelihood(q.model)
+        )
     }
 
 
-@world("eq-net-bound", tolerance=1e-6)
+@world("eq-ml-eigen")
 def _(rng):
-    """The bound by the library; ln p(y) by quadrature over λ and w."""
-    beta, y = rng.uniform(0.4, 2.0, size=2)
-    q = mean_field.MeanField(*rng.uniform(0.3, 1.2, size=4))
-    lam = q.m_lam + np.sqrt(q.s_lam) * rng.standard_normal(DRAWS)
-    w = q.m_w + np.sqrt(q.s_w) * rng.standard_normal(DRAWS)
-    z, weights = hermite()
-    likelihood = norm.pdf(y, np.outer(z, z), beta**-0.5)
-    joint = norm.pdf(y, lam * w, beta**-0.5) * norm.pdf(lam) * norm.pdf(w)
-    return {
-        "q": q,
-        r"\mathcal L(q)": mean_field.evidence_bound(q, y, beta),
-        r"p(y)": weights @ likelihood @ weights,
-        r"p(y, \lambda, w)": Sample(joint),
-        r"q(\lambda)": Sample(norm.pdf(lam, q.m_lam, np.sqrt(q.s_lam))),
-        r"q(w)": Sample(norm.pdf(w, q.m_w, np.sqrt(q.s_w))),
-    }
-
-
-@world("eq-gp-32")
-def _(rng):
-    """One weight, one coefficient, y = λ tanh(wx) + noise, one datum seen."""
-    x, y, seen_x, seen_y = rng.uniform(0.3, 1.5, size=4)
-
-    def likelihood(y, x, w, lam):
-        return norm.pdf(y, lam * np.tanh(w * x), 2.0)
-
-    grid = np.linspace(-8, 8, 401)  # the trapezoidal rule, against Gauss's
-    w, lam = np.meshgrid(grid, grid)
-    seen = likelihood(seen_y, seen_x, w, lam) * norm.pdf(w) * norm.pdf(lam)
-    evidence, step = seen.sum(), 16 / 400
-    both = likelihood(y, x, w, lam) * seen
-    nodes = np.linspace(-6, 6, 33), np.full(33, 0.375)
-    return {
-        r"p(\mathbf y \mid \mathbf x, \mathcal D)": both.sum() / evidence,
-        r"p(\mathbf y \mid \mathbf x, \mathbf w, \boldsymbol\lambda)": Of(
-            r"\mathbf w",
-            r"\boldsymbol\lambda",
-            lambda w, lam: likelihood(y, x, w, lam),
+    q = problem(rng)
+    mu, U = np.linalg.eigh(covariance(q, q.p))
+    return bound(q) | {
+        r"p(\mathbf t \mid \boldsymbol\theta)": np.exp(
+            gp.log_marginal_likelihood(q.model)
         ),
-        r"p(\mathbf w, \boldsymbol\lambda \mid \mathcal D)": Of(
-            r"\mathbf w",
-            r"\boldsymbol\lambda",
-            lambda w, lam: (
-                likelihood(seen_y, seen_x, w, lam)
-                * norm.pdf(w)
-                * norm.pdf(lam)
-                / (evidence * step**2)
+        r"\mathbf u_": U.T,
+        r"\boldsymbol\mu": mu,
+    }
+
+
+@world("eq-ml-chain")
+def _(rng):
+    """Each target predicted, with its noise, from those before it."""
+    q = problem(rng)
+    k = q.k(q.p)
+
+    def before(n, x):
+        if n == 0:
+            return 0.0, k([x])[0, 0] + 1 / q.beta
+        found = gp.predict(gp.fit(k, q.X[:n], q.t[:n], q.beta), [x])
+        return found.mean[0], found.noisy_variance[0]
+
+    return bound(q) | {
+        r"p(\mathbf t \mid \boldsymbol\theta)": multivariate_normal(
+            np.zeros(q.N), covariance(q, q.p)
+        ).pdf(q.t),
+        "m_": lambda n: lambda x: before(n, x)[0],
+        r"\sigma_": lambda n: lambda x: np.sqrt(before(n, x)[1]),
+    }
+
+
+@world("eq-ml-inverse", "eq-ml-determinant")
+def _(rng):
+    q = problem(rng)
+    return {
+        r"\theta_j": q.p,
+        r"\mathbf C": Of(r"\theta_j", lambda p: covariance(q, p)),
+    }
+
+
+@world("eq-ml-gradient")
+def _(rng):
+    q = problem(rng)
+    return bound(q) | {
+        r"\theta_j": q.p,
+        r"\mathbf C_N": Of(r"\theta_j", lambda p: covariance(q, p)),
+        r"p(\mathbf t \mid \boldsymbol\theta)": Of(
+            r"\theta_j",
+            lambda p: multivariate_normal(np.zeros(q.N), covariance(q, p)).pdf(
+                q.t
             ),
         ),
-        r"d\mathbf w": nodes,
-        r"d\boldsymbol\lambda": nodes,
     }
 
 
-@world("eq-gp-33")
+@world("eq-ml-product")
 def _(rng):
-    """Whole units are drawn; the integrals run over one weight and one λ."""
-    means, h = rng.uniform(0.5, 1.5, size=3), rng.uniform(0.4, 1.2)
-    w = 0.9 + 0.6 * rng.standard_normal(DRAWS)
-    Lambda = means + 0.5 * rng.standard_normal((DRAWS, 3))
-
-    def unit(h):
-        """Every activation of the unit, each draw with its own weights."""
-        mixed = [phi(w * h[0]) for phi in ACTIVATIONS]
-        return Sample((Lambda * np.transpose(mixed)).sum(axis=1))
-
-    grid = np.arange(-1.5, 3.6, 0.5)  # finer than the densities are narrow
+    x, z = rng.standard_normal(2)
     return {
-        "P": 3,
-        "i": 2,
-        "l": 1,
-        "h_^": {(2, 1): unit},
-        r"\mathbf h^": {0: np.array([h])},
-        r"\phi_": ACTIVATIONS,
-        r"q(\mathbf w_i^{(l)})": Of(
-            r"\mathbf w_i^{(l)}", lambda w: norm.pdf(w, 0.9, 0.6)
-        ),
-        r"q(\lambda_i^{(l,m)})": Of(
-            r"\lambda_i^{(l,m)}",
-            "m",
-            lambda lam, m: norm.pdf(lam, means[int(m) - 1], 0.5),
-        ),
-        r"d\mathbf w_i^{(l)}": (grid[:, None], np.full(len(grid), 0.5)),
-        r"d\lambda_i^{(l,m)}": (grid, np.full(len(grid), 0.5)),
+        r"\theta_j": rng.uniform(0.5, 2.0),
+        "k_1": Of(r"\theta_j", lambda p: np.exp(-p * (x - z) ** 2)),
+        "k_2": Of(r"\theta_j", lambda p: 1 / (1 + p * abs(x - z))),
+    }
+
+
+@world("eq-ml-scale", tolerance=1e-6)
+def _(rng):
+    """At the best scale of the whole covariance, found by search."""
+    q = problem(rng)
+    C = covariance(q, q.p)
+
+    def slope(s):
+        up, down = (
+            multivariate_normal(np.zeros(q.N), np.exp(s + h) * C).logpdf(q.t)
+            for h in (1e-4, -1e-4)
+        )
+        return up - down
+
+    low, high = -20.0, 20.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+    return bound(q) | {r"\mathbf C_N": np.exp(low) * C}
+
+
+def left_out(q):
+    """Mean and noisy variance of each target, refitted without it."""
+    for n in range(q.N):
+        rest = np.arange(q.N) != n
+        model = gp.fit(q.k(q.p), q.X[rest], q.t[rest], q.beta)
+        found = gp.predict(model, q.X[[n]])
+        yield found.mean[0], found.noisy_variance[0]
+
+
+@world("eq-ml-loo", "eq-ml-loo-closed")
+def _(rng):
+    q = problem(rng)
+    m, variance = map(np.array, zip(*left_out(q), strict=True))
+    return bound(q) | {
+        r"L_{\mathrm{LOO}}": learning.log_pseudo_likelihood(q.model),
+        "m_": lambda n: m[-n - 1],
+        r"\sigma_": lambda n: np.sqrt(variance[-n - 1]),
+    }
+
+
+@world("eq-ml-average")
+def _(rng):
+    """Moments of the mixture's density, by quadrature over the target."""
+    G = 4
+    w, m = rng.dirichlet(np.ones(G)), rng.standard_normal(G)
+    deviation = rng.uniform(0.4, 1.2, G)
+    nodes = np.linspace(-15, 15, 6001)
+    density = sum(w[g] * norm.pdf(nodes, m[g], deviation[g]) for g in range(G))
+    mean = trapezoid(nodes * density, nodes)
+    variance = trapezoid((nodes - mean) ** 2 * density, nodes)
+    return {
+        "G": G,
+        "w_": w,
+        "m_": lambda g: lambda x: m[g - 1],
+        r"\sigma_": lambda g: lambda x: deviation[g - 1],
+        r"m(\mathbf x)": mean,
+        r"\sigma^2(\mathbf x)": variance,
+        r"\mathbf x": rng.standard_normal(2),
+    }
+
+
+@world("eq-ml-ard")
+def _(rng):
+    gammas = rng.uniform(0.2, 1.0, size=3)
+    x, z = rng.standard_normal((2, 3))
+    k = kernels.ARDGaussian(tuple(gammas))
+    return {
+        "D": 3,
+        r"\gamma_": gammas,
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        "x_": x,
+        "x'_": z,
+        "k": lambda x, z: k([x], [z])[0, 0],
+    }
+
+
+@world("eq-ml-co2")
+def _(rng):
+    theta = rng.uniform(0.6, 1.8, size=10)
+    x, z = rng.standard_normal(2)
+    one, two, three, four, five, six, seven, eight, nine, ten = theta
+
+    def k(x, z):
+        """From the library's kernels, whose parameters are not the lengths."""
+        gaussian, slow = kernels.Gaussian, 1 / (2 * four**2)
+        total = (
+            one**2 * gaussian(1 / (2 * two**2))
+            + three**2 * gaussian(slow) * kernels.Periodic(1.0, five)
+            + six**2 * kernels.RationalQuadratic(eight, seven)
+            + nine**2 * gaussian(1 / (2 * ten**2))
+        )
+        return total([[x]], [[z]])[0, 0]
+
+    return {r"\theta_": theta, "x": x, "x'": z, "k": k}
+
+
+@world("eq-ml-component")
+def _(rng):
+    """The first of two functions whose sum is seen: block conditioning."""
+    q = problem(rng)
+    k1, k2 = 1.3 * kernels.Gaussian(q.p), 0.8 * kernels.Linear()
+    model = gp.fit(k1 + k2, q.X, q.t, q.beta)
+    x = rng.standard_normal(q.D)
+
+    def found(x):
+        return learning.component(model, k1, [x])
+
+    return bound(q) | {
+        r"\mathbf x": x,
+        r"\mathbf C_N": k1(q.X) + k2(q.X) + np.eye(q.N) / q.beta,
+        "k_1": lambda x, z: k1([x], [z])[0, 0],
+        r"\mathbf k_1": lambda x: k1(q.X, [x])[:, 0],
+        "m_1": lambda x: found(x).mean[0],
+        r"\sigma_1": lambda x: np.sqrt(found(x).latent_variance[0]),
     }

@@ -1,367 +1,325 @@
-"""Chapter 11: discriminant functions."""
-
-from types import SimpleNamespace
+"""Chapter 11: wide networks."""
 
 import numpy as np
-from scipy.linalg import hadamard
-from typeset import Each, From, Of
+from scipy.integrate import quad
+from scipy.linalg import expm
+from scipy.special import erf
+from typeset import Sample
 
-from kernelbook import discriminant, features, multiclass, perceptron, svm
+from kernelbook import kernels, networks
 
 from . import world
 
+DRAWS = 20_000
 
-def problem(rng, N=7, D=3, K=4):
-    """Inputs with labels of two kinds, a few new ones, and any weights."""
-    return SimpleNamespace(
-        N=N,
-        D=D,
-        K=K,
-        X=rng.standard_normal((N, D)),
-        t=rng.permutation(np.resize([1.0, -1.0], N)),
-        labels=rng.permutation(np.resize(np.arange(K), N)),
-        new=rng.standard_normal((5, D)),
-        w=rng.standard_normal(D),
-        b=rng.uniform(0.3, 1.5),
-        W=rng.standard_normal((D + 1, K)),
+
+def two_inputs(rng, D=3):
+    """A pair of inputs that is neither parallel nor orthogonal."""
+    x, z = rng.standard_normal((2, D))
+    return np.array([x, z + 0.5 * x])
+
+
+def angle(x, z):
+    return np.arccos(x @ z / np.sqrt((x @ x) * (z @ z)))
+
+
+@world("eq-net-one-layer")
+def _(rng):
+    """The library's network, with its weights drawn a second time."""
+    D, H, seed = 3, 4, int(rng.integers(1000))
+    again = np.random.default_rng(seed)
+    W = again.standard_normal((1, H, D + 1))[0, :, :D]
+    v = again.standard_normal((1, 1, H))[0, 0]
+
+    def f(x):
+        fresh = np.random.default_rng(seed)
+        return networks.random_network([x], H, np.tanh, fresh)[0, 0]
+
+    return {
+        "H": H,
+        "v": v,
+        r"\mathbf w_": W,
+        r"\varphi": np.tanh,
+        r"\mathbf x": rng.standard_normal(D),
+        "f": f,
+    }
+
+
+@world("eq-net-covariance")
+def _(rng):
+    """Many small networks against one hidden unit with random weights."""
+    x, z = two_inputs(rng)
+    F = networks.random_network([x, z], 5, np.tanh, rng, size=DRAWS)
+
+    def f(at):
+        return Sample(F[:, 0] if np.array_equal(at, x) else F[:, 1])
+
+    return {
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"\mathbf w": Sample(rng.standard_normal((DRAWS, 3))),
+        r"\varphi": np.tanh,
+        "f": f,
+    }
+
+
+@world("eq-net-arccos-0", "eq-net-arccos-1")
+def _(rng):
+    x, z = two_inputs(rng)
+    zero, one = kernels.ArcCosine(0), kernels.ArcCosine(1)
+    return {
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"\mathbf w": Sample(rng.standard_normal((DRAWS, 3))),
+        r"\Theta": networks.step,
+        r"\theta": angle(x, z),
+        "k_0": lambda x, z: zero([x], [z])[0, 0],
+        "k_1": lambda x, z: one([x], [z])[0, 0],
+    }
+
+
+@world("eq-net-arcsine")
+def _(rng):
+    """E[erf(wᵀx) erf(wᵀx')] by the quadrature of the two projections."""
+    x, z = two_inputs(rng) * np.array([[0.4], [0.3]])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
+    weights = weights / weights.sum()
+
+    def k(x, z):
+        L = np.linalg.cholesky([[x @ x, x @ z], [x @ z, z @ z]])
+        first = L[0, 0] * nodes[:, None]
+        second = L[1, 0] * nodes[:, None] + L[1, 1] * nodes
+        return weights @ (erf(first) * erf(second)) @ weights
+
+    return {r"\mathbf x": x, r"\mathbf x'": z, "k": k}
+
+
+@world("eq-net-kurtosis")
+def _(rng):
+    """κ by its definition, from the moments of a sum of H products."""
+    H, phi = 3, np.tanh(0.7 + 1.4 * rng.standard_normal(DRAWS))
+    square, fourth = np.mean(phi**2), np.mean(phi**4)
+    # f = H^(-1/2) Σ v_j φ_j: E f⁴ = (3 H E φ⁴ + 3 H (H-1) (E φ²)²) / H².
+    f_fourth = (3 * fourth + 3 * (H - 1) * square**2) / H
+    return {
+        "H": H,
+        r"\kappa": f_fourth / square**2 - 3,
+        r"\varphi": Sample(phi),
+    }
+
+
+@world("eq-net-depth")
+def _(rng):
+    """The library's correlations, layer by layer."""
+    x, z = two_inputs(rng)
+    K = np.array([[x @ x, x @ z], [x @ z, z @ z]])
+    rho = []
+    for depth in range(4):
+        deep = networks.deep_relu_kernel(K, depth)
+        rho.append(deep[0, 1] / np.sqrt(deep[0, 0] * deep[1, 1]))
+    return {
+        "l": range(1, 4),
+        r"\rho^": rho,
+        r"\theta^": np.arccos(rho),
+    }
+
+
+def tanh_slope(z):
+    return 1 - np.tanh(z) ** 2
+
+
+def correlated(phi, A, B, S, order=80):
+    """E[φ(a)φ(b)] by quadrature, for variances A, B and covariance S."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(order)
+    weights = weights / weights.sum()
+    a = np.sqrt(A) * nodes[:, None]
+    b = S / A * a + np.sqrt(B - S * S / A) * nodes
+    return weights @ (phi(a) * phi(b)) @ weights
+
+
+@world("eq-net-layer")
+def _(rng):
+    """By quadrature against draws of the two pre-activations."""
+    A, B = rng.uniform(0.5, 2.0, 2)
+    S = 0.6 * np.sqrt(A * B)
+    sw, sb = rng.uniform(0.5, 1.5, 2)
+    a, b = rng.multivariate_normal([0, 0], [[A, S], [S, B]], DRAWS).T
+    return {
+        r"k^{(l+1)}(\mathbf x, \mathbf x')": sb**2
+        + sw**2 * correlated(np.tanh, A, B, S),
+        r"\sigma_b": sb,
+        r"\sigma_w": sw,
+        r"\varphi": np.tanh,
+        "a": Sample(a),
+        "b": Sample(b),
+    }
+
+
+@world("eq-net-chi")
+def _(rng):
+    """The slope of the map of correlations, at the settled variance."""
+    sw, sb, A = rng.uniform(1.2, 2.0), rng.uniform(0.2, 0.6), 1.0
+    for _ in range(300):
+        A = sb**2 + sw**2 * correlated(np.tanh, A, A, A * (1 - 1e-15))
+
+    def step(rho):
+        return (sb**2 + sw**2 * correlated(np.tanh, A, A, A * rho)) / A
+
+    h = 1e-3
+    slope = (3 * step(1 - 1e-15) - 4 * step(1 - h) + step(1 - 2 * h)) / (2 * h)
+    chi = r"\frac{d \rho^{(l+1)}}{d \rho^{(l)}} \bigg|_{\rho = 1}"
+    return {
+        r"\chi": slope,
+        chi: slope,
+        r"\sigma_w": sw,
+        r"\varphi": np.tanh,
+        r"\varphi'": tanh_slope,
+        "a": Sample(np.sqrt(A) * rng.standard_normal(DRAWS)),
+    }
+
+
+@world("eq-net-kurtosis-depth")
+def _(rng):
+    """Layer by layer, from the moments of one rectified normal number."""
+    H, L = int(rng.integers(3, 9)), int(rng.integers(2, 5))
+    second, fourth = (
+        quad(lambda z, p=p: z**p * np.exp(-z * z / 2), 0, 20)[0]
+        / np.sqrt(2 * np.pi)
+        for p in (2, 4)
     )
+    square = 1.0  # E[Q²]; the mean of Q stays 1
+    for _ in range(L):
+        square *= (2 / H) ** 2 * (H * fourth + H * (H - 1) * second**2)
+    return {"H": H, "L": L, r"\kappa_L": 3 * square - 3}
 
 
-def two_classes(p):
-    """One score with its weights; the library wants the bias on top."""
-    top = np.append(p.b, p.w)
+def small_network(rng, D=3, H=5):
+    """Weights, the output, and its gradient by differences, as a vector."""
+    W, v, c = rng.standard_normal((H, D)), rng.standard_normal(H), 0.7
+    packed = np.concatenate([W.ravel(), v])
+
+    def f(x, packed):
+        hidden = np.tanh(packed[: H * D].reshape(H, D) @ x)
+        return c * hidden @ packed[H * D :]
+
+    def gradient(x, h=1e-4):
+        def central(h):
+            steps = h * np.eye(packed.size)
+            up = np.array([f(x, packed + e) for e in steps])
+            down = np.array([f(x, packed - e) for e in steps])
+            return (up - down) / (2 * h)
+
+        return (4 * central(h / 2) - central(h)) / 3
+
+    return W, v, c, lambda x: f(x, packed), gradient
+
+
+@world("eq-net-tangent", tolerance=1e-8)
+def _(rng):
+    x, z = two_inputs(rng)
+    W, v, c, _, gradient = small_network(rng)
     return {
-        "N": p.N,
-        "n": range(1, p.N + 1),
-        r"\mathbf x": p.new[0],
-        r"\mathbf x_": p.X,
-        r"\mathbf t": p.t,
-        r"\mathbf w": p.w,
-        "b": p.b,
-        "f": lambda x: discriminant.scores(top, [x])[0],
+        "H": len(v),
+        "c": c,
+        "v": v,
+        r"\mathbf w_": W,
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"\varphi": np.tanh,
+        r"\varphi'": tanh_slope,
+        r"\nabla f(\mathbf x)": gradient(x),
+        r"\nabla f(\mathbf x')": gradient(z),
     }
 
 
-def scores_of(W, K):
-    """The functions f_0, …, f_{K-1} of the library."""
-    return From(
-        0,
-        [lambda x, k=k: discriminant.scores(W, [x])[0, k] for k in range(K)],
-    )
+@world("eq-net-tangent-relu")
+def _(rng):
+    """The averages of both sums, by integrals over the plane's angle."""
+    x, z = two_inputs(rng)
+    theta = angle(x, z)
+    sector = theta - np.pi / 2, np.pi / 2
 
+    def first(a):  # the radius gives 2, the density 1/(2π), the scale 2
+        return 2 * 2 * np.cos(a) * np.cos(a - theta) / (2 * np.pi)
 
-def many_classes(p):
+    lengths = np.sqrt((x @ x) * (z @ z))
+    by_output = lengths * quad(first, *sector)[0]
+    by_hidden = 2 * quad(lambda a: 1 / (2 * np.pi), *sector)[0] * (x @ z)
+    zero, one = kernels.ArcCosine(0), kernels.ArcCosine(1)
     return {
-        "K": p.K,
-        "k": range(p.K),
-        "j": range(p.K),
-        r"\mathbf x": p.new[0],
-        r"\mathbf z": p.new[1],
-        r"\mathbf w_": From(0, p.W[1:].T),
-        "b_": From(0, p.W[0]),
-        "f_": scores_of(p.W, p.K),
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"k_{\mathrm T}(\mathbf x, \mathbf x')": by_output + by_hidden,
+        "k_0": lambda x, z: zero([x], [z])[0, 0],
+        "k_1": lambda x, z: one([x], [z])[0, 0],
     }
 
 
-@world("eq-disc-argmax")
+def flow(rng, N=4):
+    """A Gram matrix, its eigenvectors, targets, and the exponential of it."""
+    X = rng.standard_normal((N + 1, 3))
+    K = kernels.ArcCosine(1)(X)
+    mu, U = np.linalg.eigh(K[:N, :N])
+    return K, mu, U, rng.standard_normal(N)
+
+
+@world("eq-net-flow")
 def _(rng):
-    """The class that lies on its own side of all its boundaries."""
-    p = problem(rng)
+    K, _, _, t = flow(rng)
+    K, start = K[:-1, :-1], rng.standard_normal(len(t))
 
-    def beats(k, j, x):
-        w, b = discriminant.boundary(p.W, k, j)
-        return w @ x + b > 0
+    def f(s):
+        return t + expm(-s * K) @ (start - t)
 
-    def unbeaten(x):
-        (winner,) = (
-            k
-            for k in range(p.K)
-            if all(beats(k, j, x) for j in range(p.K) if j != k)
-        )
-        return winner
-
-    return many_classes(p) | {r"\mathbf x": Each(p.new), r"\hat t": unbeaten}
-
-
-@world("eq-disc-linear", "eq-disc-boundary")
-def _(rng):
-    return many_classes(problem(rng))
-
-
-@world("eq-disc-mixture")
-def _(rng):
-    return many_classes(problem(rng)) | {"s": rng.uniform(0.1, 0.9)}
-
-
-@world("eq-disc-monotone")
-def _(rng):
-    p = problem(rng)
-    several = {r"\mathbf x": Each(p.new), r"\varphi": np.arctan}
-    return many_classes(p) | several
-
-
-@world("eq-disc-features")
-def _(rng):
-    p = problem(rng)
-
-    def phi(x):
-        return features.monomials([x], 2)[0]
-
-    M = features.count_monomials(p.D, 2)
-    W = rng.standard_normal((M + 1, p.K))
-
-    def score(k):
-        return lambda x: discriminant.scores(W, [phi(x)])[0, k]
-
-    return many_classes(p) | {
-        r"\boldsymbol\phi": phi,
-        r"\mathbf w_": From(0, W[1:].T),
-        "b_": From(0, W[0]),
-        "f_": From(0, [score(k) for k in range(p.K)]),
-    }
-
-
-@world("eq-disc-binary", "eq-disc-squared-margin")
-def _(rng):
-    return two_classes(problem(rng))
-
-
-@world("eq-disc-sign")
-def _(rng):
-    """Whole numbers, so that one point lies exactly on the border."""
-    f = multiclass.linear_score([2.0, -1.0], 3.0)
-    points = np.array([[1.0, 5.0], [1.0, 6.0], [1.0, 4.0]])
+    s = rng.uniform(0.2, 0.5)
     return {
-        r"\mathbf x": Each(points),
-        "f": lambda x: f([x])[0],
-        r"\hat t": lambda x: discriminant.sign_rule(f([x]))[0],
-    }
-
-
-@world("eq-disc-distance", "eq-disc-foot")
-def _(rng):
-    p = problem(rng)
-    return two_classes(p) | {
-        "r": lambda x: discriminant.signed_distance(p.w, p.b, [x])[0],
-        r"\mathbf x_\perp": discriminant.foot(p.w, p.b, p.new[:1])[0],
-    }
-
-
-@world("eq-disc-squares")
-def _(rng):
-    p = problem(rng)
-
-    def J(w, b):
-        return discriminant.squared_error(np.append(b, w), p.X, p.t)
-
-    return two_classes(p) | {"J": J}
-
-
-def least_squares(X, t):
-    return {
+        "s": s,
+        r"\mathbf K": K,
         r"\mathbf t": t,
-        r"\tilde{\mathbf X}": np.insert(X, 0, 1.0, axis=1),
-        r"\tilde{\mathbf w}": discriminant.least_squares_weights(X, t),
+        r"\mathbf f": f,
     }
 
 
-@world("eq-disc-squares-matrix")
+@world("eq-net-flow-solved")
 def _(rng):
-    p = problem(rng)
-    return least_squares(p.X, p.t) | {
-        r"\tilde{\mathbf w}": p.W[:, 0],
-        "J": lambda w: discriminant.squared_error(w, p.X, p.t),
-    }
-
-
-@world("eq-disc-closed")
-def _(rng):
-    p = problem(rng)
-    return least_squares(p.X, p.t)
-
-
-@world("eq-disc-normal", "eq-disc-pinv")
-def _(rng):
-    """Also where a column is there twice."""
-    p = problem(rng)
-    twice = np.column_stack([p.X, p.X[:, 0]])
-    return [least_squares(p.X, p.t), least_squares(twice, p.t)]
-
-
-def one_hot_weights(p):
-    return discriminant.least_squares(p.X, p.labels, p.K)
-
-
-@world("eq-disc-onehot")
-def _(rng):
-    p = problem(rng)
+    """The speed at the last input, integrated over time step by step."""
+    K, mu, U, t = flow(rng)
+    s, N = rng.uniform(0.3, 0.9), len(t)
+    nodes, weights = np.polynomial.legendre.leggauss(30)
+    times = s * (nodes + 1) / 2
+    residuals = [expm(-time * K[:N, :N]) @ t for time in times]
     return {
-        r"\tilde{\mathbf X}": np.insert(p.X, 0, 1.0, axis=1),
-        r"\tilde{\mathbf W}": one_hot_weights(p),
-        r"\mathbf T": np.array(
-            [[float(t == k) for k in range(p.K)] for t in p.labels]
-        ),
+        "N": N,
+        "s": s,
+        r"f_s(\mathbf x)": s / 2 * weights @ residuals @ K[:N, N],
+        r"\boldsymbol\mu": mu,
+        r"\mathbf u_": U.T,
+        r"\mathbf t": t,
+        r"\mathbf k(\mathbf x)": K[:N, N],
     }
 
 
-@world("eq-disc-sum-one")
+@world("eq-net-speed", tolerance=1e-7)
 def _(rng):
-    p = problem(rng)
-    return many_classes(p) | {"f_": scores_of(one_hot_weights(p), p.K)}
-
-
-@world("eq-disc-rest")
-def _(rng):
-    p = problem(rng)
-
-    def fit(X, t):
-        b, *w = discriminant.least_squares_weights(X, t)
-        return multiclass.linear_score(w, b)
-
-    rest = multiclass.one_vs_rest(fit, p.X, p.labels, p.K)
-    against = [lambda x, g=g: g([x])[0] for g in rest.members]
-    return many_classes(p) | {
-        "f_": scores_of(one_hot_weights(p), p.K),
-        "g_": From(0, against),
-    }
-
-
-@world("eq-disc-hinge")
-def _(rng):
-    p = problem(rng)
-    y = discriminant.scores(np.append(p.b, p.w), p.X)
-    return two_classes(p) | {r"\xi_": svm.slack(y, p.t)}
-
-
-def with_mistakes(p):
-    """The mistakes are those of the sign rule."""
-    named = discriminant.sign_rule(p.X @ p.w + p.b)
-    wrong = np.flatnonzero(named != p.t) + 1
-    return two_classes(p) | {r"\mathcal M": frozenset(wrong.tolist())}
-
-
-@world("eq-disc-perceptron-loss", "eq-disc-perceptron-set")
-def _(rng):
-    p = problem(rng)
-    return with_mistakes(p) | {
-        "L": lambda w, b: perceptron.loss(w, b, p.X, p.t)
-    }
-
-
-@world("eq-disc-gradient-w", "eq-disc-gradient-b")
-def _(rng):
-    p = problem(rng)
-    L = Of(r"\mathbf w", "b", lambda w, b: perceptron.loss(w, b, p.X, p.t))
-    return with_mistakes(p) | {"L": L}
-
-
-@world("eq-disc-subgradient")
-def _(rng):
-    """Anywhere, in the same linear piece (an equality), and at a kink."""
-    p = problem(rng)
-    zero = np.zeros(p.D)
-
-    def between(w, b, v, c):
-        g, g_b = perceptron.subgradient(w, b, p.X, p.t)
-        return {
-            "L": lambda w, b: perceptron.loss(w, b, p.X, p.t),
-            r"\mathbf w": w,
-            "b": b,
-            r"\mathbf v": v,
+    """Minus the rate times the gradient of the error, by differences."""
+    W, v, c, f, gradient = small_network(rng)
+    X, t, eta = rng.standard_normal((4, 3)), rng.standard_normal(4), 0.3
+    slope = sum(
+        (f(x) - t_n) * gradient(x) for x, t_n in zip(X, t, strict=True)
+    )
+    by_weight = -eta * slope[: W.size].reshape(W.shape)
+    return [
+        {
+            "N": len(t),
+            r"\eta": eta,
             "c": c,
-            r"\mathbf g": g,
-            "g_b": g_b,
+            "v_j": v[j],
+            r"\mathbf w_j": W[j],
+            r"\frac{d\mathbf w_j}{ds}": by_weight[j],
+            "f": f,
+            "t": t,
+            r"\mathbf x_": X,
+            r"\varphi'": tanh_slope,
         }
-
-    v, c = rng.standard_normal(p.D), rng.standard_normal()
-    near = between(p.w, p.b, p.w + 1e-3 * v, p.b + 1e-3 * c)
-    return [
-        near | {"@tight": True},
-        between(p.w, p.b, v, c),
-        between(zero, 0.0, v, c),
+        for j in range(2)
     ]
-
-
-@world("eq-disc-update")
-def _(rng):
-    """At a mistake, by the library's step."""
-    p = problem(rng)
-    t = -np.sign(p.X @ p.w + p.b)
-    n, eta = 3, rng.uniform(0.3, 0.8)
-    w, b = perceptron.update(p.w, p.b, p.X[n - 1], t[n - 1], eta)
-    return {
-        "n": n,
-        r"\eta": eta,
-        r"\mathbf t": t,
-        r"\mathbf x_": p.X,
-        r"\mathbf w_m": p.w,
-        "b_m": p.b,
-        r"\mathbf w_{m+1}": w,
-        "b_{m+1}": b,
-    }
-
-
-def mistakes(p):
-    run = perceptron.fit(p.X, p.t, max_epochs=1000)
-    assert run.converged
-    return {"m": len(run.mistakes)}
-
-
-def orthogonal():
-    """Examples with orthogonal (1, x), each a mistake once, and an easy one.
-
-    The weights are the sum of the t_n (1, x_n) of the others.
-    """
-    t = np.array([-1.0, -1.0, -1.0, 1.0])
-    b, *w = t @ hadamard(4)
-    w = np.array(w)
-    X = np.insert(hadamard(4)[:, 1:].astype(float), 3, -0.45 * w, axis=0)
-    t = np.insert(t, 3, -1.0)
-    return SimpleNamespace(N=5, X=X, t=t, w=w, b=float(b), new=X)
-
-
-@world("eq-disc-novikoff")
-def _(rng):
-    """The line by which the inputs are pushed apart; and a tight case."""
-    p, q = problem(rng), orthogonal()
-    score = p.X @ p.w + p.b
-    push = p.t * (np.abs(score) + 0.3) - score
-    p.X += np.outer(push, p.w) / (p.w @ p.w)
-    return [
-        two_classes(p) | mistakes(p),
-        two_classes(q) | mistakes(q) | {"@tight": True},
-    ]
-
-
-@world("eq-disc-pairs")
-def _(rng):
-    return {"K": 5}
-
-
-@world("eq-disc-votes", "eq-disc-majority")
-def _(rng):
-    """Scores for every pair of classes, and points where no vote is tied."""
-    p = problem(rng)
-    pairs = multiclass.pairs(p.K)
-    W = rng.standard_normal((p.D + 1, len(pairs)))
-
-    def votes(x):
-        return multiclass.votes(discriminant.scores(W, [x]), p.K)[0]
-
-    def winner(x):
-        return multiclass.classify_votes(discriminant.scores(W, [x]), p.K)[0]
-
-    def score(k, j):
-        if k == j:
-            return lambda x: 0.0
-        place, sign = pairs.index((min(k, j), max(k, j))), np.sign(j - k)
-        return lambda x: sign * discriminant.scores(W, [x])[0, place]
-
-    cloud = rng.standard_normal((40, p.D))
-    clear = [x for x in cloud if np.sum(votes(x) == votes(x).max()) == 1]
-    return many_classes(p) | {
-        r"\mathbf x": Each(clear[:6]),
-        "f_": score,
-        "v_": From(0, [lambda x, k=k: votes(x)[k] for k in range(p.K)]),
-        r"\hat t": winner,
-    }

@@ -1,397 +1,228 @@
-"""Chapter 12: generative classifiers."""
+"""Mixtures of activations."""
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.spatial.distance import mahalanobis
-from scipy.stats import multivariate_normal, norm
-from typeset import Each, Event, From, Law, Of
+from scipy.special import erf
+from scipy.stats import norm
+from typeset import Of, Sample
 
-from kernelbook import bayes
+from kernelbook import mean_field, networks
 
 from . import world
 
-
-def examples(rng, K=3, D=2):
-    """Labels with a different number of examples in each class."""
-    t = rng.permutation(np.repeat(np.arange(K), 4 + np.arange(K)))
-    X = rng.standard_normal((len(t), D)) + rng.uniform(-1, 1, (K, D))[t]
-    return X, t
+DRAWS = 20_000
+ACTIVATIONS = [np.tanh, networks.relu, np.sin]
 
 
-def law(model, density=None):
-    """p of inputs, classes, or both, by the library.
+@world("eq-gp-30")
+def _(rng):
+    """The mixture is a layer with one unit whose input weight is 1."""
+    lam, x = rng.standard_normal(3), rng.standard_normal(1)
 
-    ``density(x, k)`` is p(x | t = k); without it, the library's too.
-    """
+    def f(x):
+        return networks.mixed_activations([x], [[1.0]], [lam], ACTIVATIONS)
 
-    def p(*of, given=()):
-        match of, given:
-            case (Event(_, k),), (x,):
-                return np.exp(bayes.log_posterior(model, [x]))[0, k]
-            case (x,), (Event(_, k),):
-                if density is not None:
-                    return density(x, k)
-                return np.exp(model.log_likelihood([x]))[0, k]
-            case (x, Event(_, k)) | (x, int(k)), ():
-                return np.exp(bayes.log_joint(model, [x]))[0, k]
-            case (x,), ():
-                return np.exp(bayes.log_evidence(model, [x]))[0]
-        raise TypeError(f"p of {of} given {given}")
-
-    return Law(p)
-
-
-def bound(X, t, model, density=None):
-    """Classes count from 0, examples and features from 1."""
-    (N, D), K = X.shape, len(model.pi)
-    counts = np.bincount(t)
     return {
-        "N": N,
-        "D": D,
-        "K": K,
-        "k": range(K),
-        "l": range(K),
-        "j": range(1, D + 1),
-        r"\mathbf x_": X,
-        "t_": t,
-        "N_": From(0, counts),
-        r"\pi_": From(0, model.pi),
-        "p": law(model, density),
-    }
-
-
-def inputs(rng, X, size=2):
-    """New inputs, each to be tried, where no class is nearly certain."""
-    around = 0.5 * rng.standard_normal((size, X.shape[1]))
-    return Each(list(X.mean(axis=0) + around))
-
-
-# Any generative classifier: here three Gaussians ----------------------------
-
-
-def three_gaussians(rng):
-    X, t = examples(rng)
-    model = bayes.fit_qda(X, t)
-
-    def density(x, k):
-        return multivariate_normal(model.mu[k], model.Sigma[k]).pdf(x)
-
-    return X, model, bound(X, t, model, density)
-
-
-@world(
-    "eq-gen-joint", "eq-gen-evidence", "eq-gen-bayes", "eq-gen-log-posterior"
-)
-def _(rng):
-    X, _, here = three_gaussians(rng)
-    return here | {r"\mathbf x": inputs(rng, X)}
-
-
-@world("eq-gen-decision")
-def _(rng):
-    X, model, here = three_gaussians(rng)
-    return here | {
-        r"\mathbf x": inputs(rng, X, size=20),
-        r"\hat t": lambda x: bayes.predict(model, [x])[0],
-    }
-
-
-@world("eq-gen-log-sum-exp")
-def _(rng):
-    a = 3 * rng.standard_normal(4)
-    return {"K": 4, "a_": From(0, a), "m": a.max()}
-
-
-# Linear discriminant analysis -----------------------------------------------
-
-
-def lda(rng, K=3):
-    X, t = examples(rng, K)
-    model = bayes.fit_lda(X, t)
-
-    def density(x, k):
-        return multivariate_normal(model.mu[k], model.Sigma).pdf(x)
-
-    W, b = bayes.linear_form(model)
-    here = bound(X, t, model, density) | {
-        r"\mathbf x": inputs(rng, X),
-        r"\boldsymbol\mu_": From(0, model.mu),
-        r"\boldsymbol\Sigma": model.Sigma,
-        r"\mathbf w_": From(0, W),
-        "b_": From(0, b),
-    }
-    return X, t, model, here
-
-
-@world(
-    "eq-gen-priors",
-    "eq-lda-means",
-    "eq-lda-covariance",
-    "eq-lda-scores",
-    "eq-lda-weights",
-    "eq-lda-biases",
-)
-def _(rng):
-    *_, here = lda(rng)
-    return here
-
-
-@world("eq-lda-density")
-def _(rng):
-    *_, model, here = lda(rng)
-    return here | {"p": law(model)}
-
-
-@world("eq-lda-likelihood")
-def _(rng):
-    X, t, model, here = lda(rng)
-    centred = multivariate_normal(cov=model.Sigma).logpdf(X - model.mu[t])
-    return here | {r"\mathcal L": np.log(model.pi[t]).sum() + centred.sum()}
-
-
-@world("eq-lda-log-posterior")
-def _(rng):
-    """c(x) from the height of a Gaussian's peak and the sum of all three."""
-    *_, model, here = lda(rng)
-
-    def c(x):
-        clouds = [multivariate_normal(mu, model.Sigma) for mu in model.mu]
-        evidence = sum(
-            pi * cloud.pdf(x)
-            for pi, cloud in zip(model.pi, clouds, strict=True)
-        )
-        return clouds[0].logpdf(model.mu[0]) - np.log(evidence)
-
-    return here | {"c": c}
-
-
-@world("eq-lda-constant")
-def _(rng):
-    """c(x) as what the posterior has beside the distance and the prior."""
-    *_, model, here = lda(rng)
-    precision = np.linalg.inv(model.Sigma)
-
-    def c(x):
-        distance = mahalanobis(x, model.mu[1], precision)
-        log_posterior = bayes.log_posterior(model, [x])[0, 1]
-        return log_posterior + distance**2 / 2 - np.log(model.pi[1])
-
-    return here | {"c": c}
-
-
-@world("eq-lda-two-classes", "eq-lda-two-bias", "eq-lda-sigmoid")
-def _(rng):
-    *_, model, here = lda(rng, K=2)
-    W, b = bayes.linear_form(model)
-    return here | {r"\mathbf w": W[1] - W[0], "b": b[1] - b[0]}
-
-
-def on_the_border(model, rng):
-    """A point where both classes are as probable, by search on a line."""
-    side = 0.3 * rng.standard_normal(model.mu.shape[1])
-
-    def at(s):
-        return model.mu[0] + side + s * (model.mu[1] - model.mu[0])
-
-    def lead(s):
-        log_posterior = bayes.log_posterior(model, np.atleast_2d(at(s)))
-        return log_posterior[:, 1] - log_posterior[:, 0]
-
-    steps = np.linspace(-40, 40, 2001)[:, None]
-    ahead = lead(steps) > 0
-    first = np.flatnonzero(ahead[1:] != ahead[:-1])[0]
-    low, high = steps[first : first + 2, 0]
-    return at(brentq(lambda s: lead(s)[0], low, high, xtol=1e-14))
-
-
-@world("eq-lda-border")
-def _(rng):
-    *_, model, here = lda(rng, K=2)
-    return here | {r"\mathbf x": on_the_border(model, rng)}
-
-
-# Quadratic discriminant analysis --------------------------------------------
-
-
-def qda(rng, K=3):
-    X, t = examples(rng, K)
-    model = bayes.fit_qda(X, t)
-    return model, bound(X, t, model) | {
-        r"\mathbf x": inputs(rng, X),
-        r"\boldsymbol\mu_": From(0, model.mu),
-        r"\boldsymbol\Sigma_": From(0, model.Sigma),
-    }
-
-
-@world("eq-qda-density", "eq-qda-covariance")
-def _(rng):
-    return qda(rng)[1]
-
-
-@world("eq-qda-log-posterior")
-def _(rng):
-    """c(x) is the height of the standard Gaussian's peak less the sum."""
-    model, here = qda(rng)
-
-    def c(x):
-        evidence = sum(
-            pi * multivariate_normal(mu, Sigma).pdf(x)
-            for pi, mu, Sigma in zip(
-                model.pi, model.mu, model.Sigma, strict=True
-            )
-        )
-        return 2 * norm.logpdf(0) - np.log(evidence)
-
-    return here | {"c": c}
-
-
-@world("eq-qda-border")
-def _(rng):
-    model, here = qda(rng, K=2)
-
-    def distance(k):
-        precision = np.linalg.inv(model.Sigma[k])
-        return lambda x: mahalanobis(x, model.mu[k], precision)
-
-    return here | {
-        r"\mathbf x": on_the_border(model, rng),
-        "d_": {0: distance(0), 1: distance(1)},
-    }
-
-
-# Naive Bayes ----------------------------------------------------------------
-
-
-def naive(X, t, model, x, feature=None):
-    """Of one feature, known by its value in x, ``feature(x_j, k, j)``."""
-
-    def density(value, k):
-        if np.ndim(value):
-            return np.exp(model.log_likelihood([value]))[0, k]
-        (j,) = np.flatnonzero(x == value)
-        return feature(value, k, j)
-
-    return bound(X, t, model, density) | {
+        "P": 3,
         r"\mathbf x": x,
-        "x_": x,
-        r"\theta_": lambda k, j: model.theta[k, j - 1],
+        r"\boldsymbol\lambda": lam,
+        r"\boldsymbol\phi": lambda x: np.array([g(x[0]) for g in ACTIVATIONS]),
+        r"\phi_": [lambda x, g=g: g(x[0]) for g in ACTIVATIONS],
+        "f": lambda x: f(x)[0, 0],
     }
 
 
-def gaussian_nb(rng):
-    X, t = examples(rng, D=4)
-    model = bayes.fit_gaussian_nb(X, t)
-    return X, t, model, rng.standard_normal(4)
-
-
-@world("eq-nb-assumption", "eq-nb-posterior")
+@world("eq-net-mixed-covariance")
 def _(rng):
-    X, t, model, x = gaussian_nb(rng)
-    sd = np.sqrt(model.var)
-    return naive(
-        X, t, model, x, lambda v, k, j: norm(model.mu[k, j], sd[k, j]).pdf(v)
-    )
+    """Functions f = λᵀφ with λ ~ N(0, Σ), drawn and counted."""
+    A = rng.standard_normal((3, 3))
+    lam = rng.standard_normal((DRAWS, 3)) @ A.T
+    x, z = rng.standard_normal((2, 1))
 
+    def phi(x):
+        return np.array([g(x[0]) for g in ACTIVATIONS])
 
-@world("eq-gnb-density", "eq-gnb-mean", "eq-gnb-variance")
-def _(rng):
-    X, t, model, x = gaussian_nb(rng)
-
-    def feature(value, k, j):
-        one = model.marginal([j]).log_likelihood([[value]])
-        return np.exp(one)[0, k]
-
-    return naive(X, t, model, x, feature) | {
-        "x_": lambda *i: X[i[0] - 1, i[1] - 1] if i[1:] else x[i[0] - 1],
-        r"\mu_": lambda k, j: model.mu[k, j - 1],
-        r"\sigma_": lambda k, j: np.sqrt(model.var[k, j - 1]),
-    }
-
-
-@world("eq-mnb-likelihood", "eq-mnb-odds")
-def _(rng):
-    _, t = examples(rng)
-    X = rng.integers(0, 5, (len(t), 4))
-    model = bayes.fit_multinomial_nb(X, t, alpha=0.7)
-    return naive(X, t, model, rng.integers(1, 5, 4))
-
-
-@world("eq-bnb-likelihood")
-def _(rng):
-    _, t = examples(rng)
-    X = rng.integers(0, 2, (len(t), 4))
-    model = bayes.fit_bernoulli_nb(X, t, alpha=0.7)
-    x = np.array([0, 1, 1, 0])
-    return [naive(X, t, model, x), naive(X, t, model, 1 - x)]
-
-
-@world("eq-mnb-theta")
-def _(rng):
-    _, t = examples(rng)
-    X, alpha = rng.integers(0, 5, (len(t), 4)), rng.uniform(0.3, 2.0)
-    model = bayes.fit_multinomial_nb(X, t, alpha)
-    return naive(X, t, model, X[0]) | {
-        r"\alpha": alpha,
-        "N_": lambda k, j: sum(X[n, j - 1] for n in np.flatnonzero(t == k)),
-    }
-
-
-@world("eq-bnb-theta")
-def _(rng):
-    _, t = examples(rng)
-    X, alpha = rng.integers(0, 2, (len(t), 4)), rng.uniform(0.3, 2.0)
-    model = bayes.fit_bernoulli_nb(X, t, alpha)
-    return naive(X, t, model, X[0]) | {
-        r"\alpha": alpha,
-        "M_": lambda k, j: sum(X[n, j - 1] for n in np.flatnonzero(t == k)),
-    }
-
-
-@world("eq-nb-copies")
-def _(rng):
-    """A model of c equal columns against the density of one."""
-    X, t = examples(rng, K=2, D=1)
-    x, c = rng.standard_normal(), 4
-    model = bayes.fit_gaussian_nb(np.tile(X, c), t)
-    belief = np.exp(bayes.log_posterior(model, [[x] * c]))[0]
-
-    def density(x, k):
-        return norm(X[t == k].mean(), X[t == k].std()).pdf(x)
-
-    return bound(X, t, model, density) | {
-        "x": x,
-        "c": c,
-        r"p(t = 1 \mid x, \dots, x)": belief[1],
-        r"p(t = 0 \mid x, \dots, x)": belief[0],
-    }
-
-
-@world("eq-gen-missing")
-def _(rng):
-    """Features 1 and 3 are seen, 2 is missing."""
-    X, t = examples(rng, D=3)
-    model = bayes.fit_qda(np.vstack([X, X[::-1] + 0.3]), np.tile(t, 2))
-    seen = [0, 2]
-    clouds = [
-        multivariate_normal(mu, Sigma)
-        for mu, Sigma in zip(model.mu, model.Sigma, strict=True)
-    ]
-
-    def p(x_o, x_m=None, *, given):
-        (event,) = given
-        if x_m is not None:
-            return clouds[event.value].pdf([x_o[0], x_m, x_o[1]])
-        log_density = model.marginal(seen).log_likelihood([x_o])
-        return np.exp(log_density)[0, event.value]
-
-    nodes = np.linspace(-15, 15, 151)
     return {
-        "k": range(3),
-        "p": Law(p),
-        r"\mathbf x_o": rng.standard_normal(2),
-        r"d\mathbf x_m": (nodes, np.full(len(nodes), nodes[1] - nodes[0])),
-        r"\boldsymbol\mu_{k,o}": Of("k", lambda k: model.mu[k, seen]),
-        r"\boldsymbol\Sigma_{k,oo}": Of(
-            "k", lambda k: model.Sigma[k][np.ix_(seen, seen)]
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"\boldsymbol\Sigma": A @ A.T,
+        r"\boldsymbol\phi": phi,
+        "f": lambda x: Sample(lam @ phi(x)),
+    }
+
+
+@world("eq-gp-31")
+def _(rng):
+    D, units, P, L = 3, 2, 3, 2
+    h = rng.standard_normal(D)
+    W, Lambda = (
+        rng.standard_normal((units, D)),
+        rng.standard_normal((units, P)),
+    )
+    layer = networks.mixed_activations([h], W, Lambda, ACTIVATIONS)[0]
+    return {
+        "P": P,
+        "i": range(1, units + 1),
+        "l": L,
+        "h_^": {(i + 1, L): layer[i] for i in range(units)},
+        r"\mathbf h^": {L - 1: h, L: layer},
+        r"\mathbf w_^": {(i + 1, L): W[i] for i in range(units)},
+        r"\lambda_^": {
+            (i + 1, L, m + 1): Lambda[i, m]
+            for i in range(units)
+            for m in range(P)
+        },
+        r"\phi_": ACTIVATIONS,
+    }
+
+
+def hermite(n=40):
+    """Nodes and weights for the mean over a standard normal number."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(n)
+    return nodes, weights / weights.sum()
+
+
+@world("eq-net-update")
+def _(rng):
+    beta, y, m_w, s_w = rng.uniform(0.4, 2.0, size=4)
+    q = mean_field.MeanField(0.0, 1.0, m_w, s_w)
+    new = mean_field.update(q, y, beta)
+    return {
+        r"\beta": beta,
+        "y": y,
+        "m_w": m_w,
+        "s_w": s_w,
+        r"m_\lambda": new.m_lam,
+        r"s_\lambda": new.s_lam,
+    }
+
+
+@world("eq-net-bound", tolerance=1e-6)
+def _(rng):
+    """The bound by the library; ln p(y) by quadrature over λ and w."""
+    beta, y = rng.uniform(0.4, 2.0, size=2)
+    q = mean_field.MeanField(*rng.uniform(0.3, 1.2, size=4))
+    lam = q.m_lam + np.sqrt(q.s_lam) * rng.standard_normal(DRAWS)
+    w = q.m_w + np.sqrt(q.s_w) * rng.standard_normal(DRAWS)
+    z, weights = hermite()
+    likelihood = norm.pdf(y, np.outer(z, z), beta**-0.5)
+    joint = norm.pdf(y, lam * w, beta**-0.5) * norm.pdf(lam) * norm.pdf(w)
+    return {
+        "q": q,
+        r"\mathcal L(q)": mean_field.evidence_bound(q, y, beta),
+        r"p(y)": weights @ likelihood @ weights,
+        r"p(y, \lambda, w)": Sample(joint),
+        r"q(\lambda)": Sample(norm.pdf(lam, q.m_lam, np.sqrt(q.s_lam))),
+        r"q(w)": Sample(norm.pdf(w, q.m_w, np.sqrt(q.s_w))),
+    }
+
+
+@world("eq-gp-32")
+def _(rng):
+    """One weight, one coefficient, y = λ tanh(wx) + noise, one datum seen."""
+    x, y, seen_x, seen_y = rng.uniform(0.3, 1.5, size=4)
+
+    def likelihood(y, x, w, lam):
+        return norm.pdf(y, lam * np.tanh(w * x), 2.0)
+
+    grid = np.linspace(-8, 8, 401)  # the trapezoidal rule, against Gauss's
+    w, lam = np.meshgrid(grid, grid)
+    seen = likelihood(seen_y, seen_x, w, lam) * norm.pdf(w) * norm.pdf(lam)
+    evidence, step = seen.sum(), 16 / 400
+    both = likelihood(y, x, w, lam) * seen
+    nodes = np.linspace(-6, 6, 33), np.full(33, 0.375)
+    return {
+        r"p(\mathbf y \mid \mathbf x, \mathcal D)": both.sum() / evidence,
+        r"p(\mathbf y \mid \mathbf x, \mathbf w, \boldsymbol\lambda)": Of(
+            r"\mathbf w",
+            r"\boldsymbol\lambda",
+            lambda w, lam: likelihood(y, x, w, lam),
         ),
+        r"p(\mathbf w, \boldsymbol\lambda \mid \mathcal D)": Of(
+            r"\mathbf w",
+            r"\boldsymbol\lambda",
+            lambda w, lam: (
+                likelihood(seen_y, seen_x, w, lam)
+                * norm.pdf(w)
+                * norm.pdf(lam)
+                / (evidence * step**2)
+            ),
+        ),
+        r"d\mathbf w": nodes,
+        r"d\boldsymbol\lambda": nodes,
+    }
+
+
+@world("eq-gp-33")
+def _(rng):
+    """Whole units are drawn; the integrals run over one weight and one λ."""
+    means, h = rng.uniform(0.5, 1.5, size=3), rng.uniform(0.4, 1.2)
+    w = 0.9 + 0.6 * rng.standard_normal(DRAWS)
+    Lambda = means + 0.5 * rng.standard_normal((DRAWS, 3))
+
+    def unit(h):
+        """Every activation of the unit, each draw with its own weights."""
+        mixed = [phi(w * h[0]) for phi in ACTIVATIONS]
+        return Sample((Lambda * np.transpose(mixed)).sum(axis=1))
+
+    grid = np.arange(-1.5, 3.6, 0.5)  # finer than the densities are narrow
+    return {
+        "P": 3,
+        "i": 2,
+        "l": 1,
+        "h_^": {(2, 1): unit},
+        r"\mathbf h^": {0: np.array([h])},
+        r"\phi_": ACTIVATIONS,
+        r"q(\mathbf w_i^{(l)})": Of(
+            r"\mathbf w_i^{(l)}", lambda w: norm.pdf(w, 0.9, 0.6)
+        ),
+        r"q(\lambda_i^{(l,m)})": Of(
+            r"\lambda_i^{(l,m)}",
+            "m",
+            lambda lam, m: norm.pdf(lam, means[int(m) - 1], 0.5),
+        ),
+        r"d\mathbf w_i^{(l)}": (grid[:, None], np.full(len(grid), 0.5)),
+        r"d\lambda_i^{(l,m)}": (grid, np.full(len(grid), 0.5)),
+    }
+
+
+@world("eq-mix-wide")
+def _(rng):
+    """Networks of three mixed units, with coins for coefficients."""
+    x, z = rng.standard_normal((2, 2))
+    s, H = np.array([0.8, 1.5]), 3
+    W = rng.standard_normal((DRAWS, H, 2))
+    coins = np.sqrt(s) * rng.choice([-1, 1], (DRAWS, H, 2))
+
+    def f(x):
+        a = W @ x
+        units = coins[..., 0] * networks.relu(a) + coins[..., 1] * erf(a)
+        return Sample(units.sum(axis=1) / np.sqrt(H))
+
+    return {
+        "P": 2,
+        "s_": s,
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"\mathbf w": Sample(rng.standard_normal((DRAWS, 2))),
+        r"\phi_": [networks.relu, erf],
+        "f": f,
+    }
+
+
+@world("eq-mix-forward")
+def _(rng):
+    """Discrete distributions, and their divergences by a loop."""
+    p = rng.dirichlet(np.ones(12)).reshape(3, 4)
+    q1, q2 = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(4))
+
+    def kl(a, b):
+        pairs = zip(np.ravel(a), np.ravel(b), strict=True)
+        return sum(u * np.log(u / v) for u, v in pairs)
+
+    p1, p2 = p.sum(axis=1), p.sum(axis=0)
+    return {
+        r"\mathrm{KL}(p \,\|\, q_\lambda q_w)": kl(p, np.outer(q1, q2)),
+        r"\mathrm{KL}(p \,\|\, p_\lambda p_w)": kl(p, np.outer(p1, p2)),
+        r"\mathrm{KL}(p_\lambda \,\|\, q_\lambda)": kl(p1, q1),
+        r"\mathrm{KL}(p_w \,\|\, q_w)": kl(p2, q2),
     }

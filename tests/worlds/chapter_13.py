@@ -1,341 +1,413 @@
-"""Chapter 13: logistic regression."""
+"""Chapter 13: discriminant functions."""
 
 from types import SimpleNamespace
 
 import numpy as np
-from scipy import special, stats
-from typeset import Each, Event, From, Law, Of
+from scipy.linalg import hadamard
+from typeset import Each, From, Of
 
-from kernelbook import bayes, counting, evaluation, features, logistic
-from kernelbook import softmax as softmax_regression
+from kernelbook import (
+    discriminant,
+    features,
+    fisher,
+    multiclass,
+    perceptron,
+    svm,
+)
 
 from . import world
 
 
-def sigma(z):
-    """The logistic function, by the hyperbolic tangent."""
-    return (1 + np.tanh(z / 2)) / 2
+def problem(rng, N=7, D=3, K=4):
+    """Inputs with labels of two kinds, a few new ones, and any weights."""
+    return SimpleNamespace(
+        N=N,
+        D=D,
+        K=K,
+        X=rng.standard_normal((N, D)),
+        t=rng.permutation(np.resize([1.0, -1.0], N)),
+        labels=rng.permutation(np.resize(np.arange(K), N)),
+        new=rng.standard_normal((5, D)),
+        w=rng.standard_normal(D),
+        b=rng.uniform(0.3, 1.5),
+        W=rng.standard_normal((D + 1, K)),
+    )
 
 
-def problem(rng, N=7, D=2):
-    """Labels that no hyperplane separates, weights that solve nothing."""
-    X = rng.standard_normal((N, D))
-    t = np.where(np.arange(N) % 2, -1, 1)
-    X[:6] = np.repeat(X[:3], 2, axis=0)  # three inputs have either label
-    b, *w = rng.standard_normal(D + 1)
-    return SimpleNamespace(N=N, D=D, X=X, t=t, w=np.array(w), b=b)
-
-
-def bound(q, b, w):
-    """Bias and weights, and the probabilities they give."""
-    weights, X = np.concatenate([[b], w]), features.with_bias(q.X)
-    p = logistic.probability(weights, q.X)
+def two_classes(p):
+    """One score with its weights; the library wants the bias on top."""
+    top = np.append(p.b, p.w)
     return {
-        "N": q.N,
-        "n": range(1, q.N + 1),
-        r"\mathbf x_": q.X,
-        "t_": q.t,
-        "u_": (q.t > 0).astype(float),
-        r"\mathbf u": (q.t > 0).astype(float),
-        r"\mathbf w": w,
-        "b": b,
-        r"\sigma": sigma,
-        "p_": p,
-        r"\mathbf p": p,
-        r"\tilde{\mathbf X}": X,
-        r"\tilde{\mathbf x}_": X,
-        r"\tilde{\mathbf w}": weights,
-        r"\mathcal L": lambda w, b: log_likelihood(q, w, b),
+        "N": p.N,
+        "n": range(1, p.N + 1),
+        r"\mathbf x": p.new[0],
+        r"\mathbf x_": p.X,
+        r"\mathbf t": p.t,
+        r"\mathbf w": p.w,
+        "b": p.b,
+        "f": lambda x: discriminant.scores(top, [x])[0],
     }
 
 
-def log_likelihood(q, w, b):
-    """By the library."""
-    return logistic.log_likelihood(np.concatenate([[b], w]), q.X, q.t)
+def scores_of(W, K):
+    """The functions f_0, …, f_{K-1} of the library."""
+    return From(
+        0,
+        [lambda x, k=k: discriminant.scores(W, [x])[0, k] for k in range(K)],
+    )
 
 
-# The model ------------------------------------------------------------------
-
-
-@world("eq-logistic-model", "eq-log-odds")
-def _(rng):
-    q = problem(rng)
-
-    def p(event, *, given):
-        (x,) = given
-        one = logistic.probability([q.b, *q.w], [x])[0]
-        return one if event == Event("t", 1) else 1 - one
-
-    return bound(q, q.b, q.w) | {
-        r"\mathbf x": rng.standard_normal(q.D),
-        "P": Law(p),
-    }
-
-
-@world("eq-sigmoid", "eq-sigmoid-symmetry", "eq-sigmoid-slope")
-def _(rng):
-    return {"z": rng.standard_normal(), r"\sigma": logistic.sigmoid}
-
-
-@world("eq-softmax", "eq-softmax-shift")
-def _(rng):
-    W, b = rng.standard_normal((4, 2)), rng.standard_normal(4)
-
-    def p(event, *, given):
-        (x,) = given
-        return softmax_regression.softmax([W @ x + b])[0, event.value]
-
+def many_classes(p):
     return {
-        "K": 4,
-        "k": range(4),
-        r"\mathbf w_": From(0, W),
-        "b_": From(0, b),
-        r"\mathbf x": rng.standard_normal(2),
-        r"\mathbf v": rng.standard_normal(2),
-        "c": rng.standard_normal(),
-        "P": Law(p),
+        "K": p.K,
+        "k": range(p.K),
+        "j": range(p.K),
+        r"\mathbf x": p.new[0],
+        r"\mathbf z": p.new[1],
+        r"\mathbf w_": From(0, p.W[1:].T),
+        "b_": From(0, p.W[0]),
+        "f_": scores_of(p.W, p.K),
     }
 
 
-@world("eq-softmax-two")
+@world("eq-disc-argmax")
 def _(rng):
-    return {"f_": From(0, rng.standard_normal(2)), r"\sigma": sigma}
+    """The class that lies on its own side of all its boundaries."""
+    p = problem(rng)
 
+    def beats(k, j, x):
+        w, b = discriminant.boundary(p.W, k, j)
+        return w @ x + b > 0
 
-# The likelihood -------------------------------------------------------------
-
-
-@world(
-    "eq-logistic-likelihood",
-    "eq-logistic-likelihood-signs",
-    "eq-logistic-newton",
-    "eq-logistic-irls",
-)
-def _(rng):
-    """S from the density of the logistic law, z example by example."""
-    q = problem(rng)
-    here = bound(q, q.b, q.w)
-    y = q.X @ q.w + q.b
-    S = stats.logistic.pdf(y)
-    z = [y_n + (u - sigma(y_n)) / s
-         for y_n, u, s in zip(y, here["u_"], S, strict=True)]  # fmt: skip
-    step = logistic.irls_step(here[r"\tilde{\mathbf w}"], q.X, q.t)
-    return here | {
-        r"\mathbf S": np.diag(S),
-        r"\mathbf d": step,
-        r"\mathbf z": np.array(z),
-    }
-
-
-@world("eq-logistic-misprint")
-def _(rng):
-    q = problem(rng)
-    here = bound(q, q.b, q.w)
-    P = stats.bernoulli(here["p_"]).pmf(here["u_"])
-    return here | {"q_": P}
-
-
-@world("eq-logistic-gradient", "eq-logistic-gradient-bias")
-def _(rng):
-    q = problem(rng)
-    return bound(q, q.b, q.w) | {
-        r"\mathcal L": Of(
-            r"\mathbf w", "b", lambda w, b: log_likelihood(q, w, b)
+    def unbeaten(x):
+        (winner,) = (
+            k
+            for k in range(p.K)
+            if all(beats(k, j, x) for j in range(p.K) if j != k)
         )
+        return winner
+
+    return many_classes(p) | {r"\mathbf x": Each(p.new), r"\hat t": unbeaten}
+
+
+@world("eq-disc-linear", "eq-disc-boundary")
+def _(rng):
+    return many_classes(problem(rng))
+
+
+@world("eq-disc-mixture")
+def _(rng):
+    return many_classes(problem(rng)) | {"s": rng.uniform(0.1, 0.9)}
+
+
+@world("eq-disc-monotone")
+def _(rng):
+    p = problem(rng)
+    several = {r"\mathbf x": Each(p.new), r"\varphi": np.arctan}
+    return many_classes(p) | several
+
+
+@world("eq-disc-features")
+def _(rng):
+    p = problem(rng)
+
+    def phi(x):
+        return features.monomials([x], 2)[0]
+
+    M = features.count_monomials(p.D, 2)
+    W = rng.standard_normal((M + 1, p.K))
+
+    def score(k):
+        return lambda x: discriminant.scores(W, [phi(x)])[0, k]
+
+    return many_classes(p) | {
+        r"\boldsymbol\phi": phi,
+        r"\mathbf w_": From(0, W[1:].T),
+        "b_": From(0, W[0]),
+        "f_": From(0, [score(k) for k in range(p.K)]),
     }
 
 
-@world("eq-logistic-balance")
+@world("eq-disc-binary", "eq-disc-squared-margin")
 def _(rng):
-    q = problem(rng)
-    b, *w = logistic.fit(q.X, q.t, tolerance=1e-20).w
-    return bound(q, b, np.array(w))
+    return two_classes(problem(rng))
 
 
-@world("eq-logistic-hessian")
+@world("eq-disc-sign")
 def _(rng):
-    """The Hessian by differences of the likelihood's gradient."""
-    q = problem(rng)
-    here = bound(q, q.b, q.w)
-    h, at = 1e-3, here[r"\tilde{\mathbf w}"]
-
-    def slope(w):
-        return logistic.likelihood_gradient(w, q.X, q.t)
-
-    hessian = [
-        (8 * (slope(at + e) - slope(at - e))
-         - (slope(at + 2 * e) - slope(at - 2 * e))) / (12 * h)
-        for e in h * np.eye(q.D + 1)
-    ]  # fmt: skip
-    S = stats.logistic.pdf(q.X @ q.w + q.b)
-    return here | {
-        r"\nabla \nabla \mathcal L": np.array(hessian),
-        r"\mathbf S": np.diag(S),
+    """Whole numbers, so that one point lies exactly on the border."""
+    f = multiclass.linear_score([2.0, -1.0], 3.0)
+    points = np.array([[1.0, 5.0], [1.0, 6.0], [1.0, 4.0]])
+    return {
+        r"\mathbf x": Each(points),
+        "f": lambda x: f([x])[0],
+        r"\hat t": lambda x: discriminant.sign_rule(f([x]))[0],
     }
 
 
-def walk(q, path, steps):
-    """The path of an ascent, and the probabilities at each of its points."""
-    return bound(q, q.b, q.w) | {
-        "m": range(steps),
-        r"\tilde{\mathbf w}_": From(0, path),
-        "p_": Of("m", lambda m: logistic.probability(path[m], q.X)),
+@world("eq-disc-distance")
+def _(rng):
+    p = problem(rng)
+    return two_classes(p) | {
+        "r": lambda x: discriminant.signed_distance(p.w, p.b, [x])[0],
     }
 
 
-@world("eq-logistic-ascent")
-def _(rng):
-    q, eta = problem(rng), rng.uniform(0.1, 0.6)
-    path = logistic.gradient_ascent(q.X, q.t, eta, steps=3)
-    return walk(q, path, 3) | {r"\eta": eta}
+def two_scattered(rng):
+    """Two classes of unlike size, with more inputs than features."""
+    p = problem(rng, N=12)
+    p.t[:3] = 1.0
+    means = {sign: p.X[p.t == sign].mean(axis=0) for sign in (1.0, -1.0)}
+    own = np.array([means[t] for t in p.t])
+    return p, {
+        "N": p.N,
+        "N_+": np.sum(p.t > 0),
+        "N_-": np.sum(p.t < 0),
+        "n": range(1, p.N + 1),
+        r"\mathbf x_": p.X,
+        r"\mathbf m_+": means[1.0],
+        r"\mathbf m_-": means[-1.0],
+        r"\mathbf m_{t_n}": Of("n", lambda n: own[n - 1]),
+        r"\mathbf w": p.w,
+        r"\mathbf S_W": fisher.scatter(p.X, (p.t > 0).astype(int)).within,
+    }
 
 
-@world("eq-logistic-stochastic")
+@world("eq-disc-within")
 def _(rng):
-    """The example of a step is the one whose input points along it."""
-    q, eta = problem(rng), rng.uniform(0.1, 0.6)
-    q.X = rng.standard_normal(q.X.shape)
-    path = logistic.stochastic_ascent(q.X, q.t, eta, epochs=2, rng=5)
-    inputs = features.with_bias(q.X)
-    inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
-    order = np.abs(np.diff(path, axis=0) @ inputs.T).argmax(axis=1) + 1
-    return walk(q, path, len(order)) | {
-        "n": Of("m", lambda m: int(order[m])),
+    return two_scattered(rng)[1]
+
+
+@world("eq-disc-fisher")
+def _(rng):
+    """J from the numbers that a direction makes of the inputs."""
+    p, here = two_scattered(rng)
+
+    def J(w):
+        plus, minus = p.X[p.t > 0] @ w, p.X[p.t < 0] @ w
+        spread = len(plus) * plus.var() + len(minus) * minus.var()
+        return (plus.mean() - minus.mean()) ** 2 / spread
+
+    return here | {"J": J}
+
+
+@world("eq-disc-fisher-direction")
+def _(rng):
+    p, here = two_scattered(rng)
+    return here | {r"\mathbf w": fisher.direction(p.X, p.t)}
+
+
+@world("eq-disc-least-squares-fisher")
+def _(rng):
+    p, here = two_scattered(rng)
+    w = discriminant.least_squares_weights(p.X, p.t)[1:]
+    return here | {r"\mathbf w": w}
+
+
+@world("eq-disc-squares")
+def _(rng):
+    p = problem(rng)
+
+    def J(w, b):
+        return discriminant.squared_error(np.append(b, w), p.X, p.t)
+
+    return two_classes(p) | {"J": J}
+
+
+def least_squares(X, t):
+    return {
+        r"\mathbf t": t,
+        r"\tilde{\mathbf X}": np.insert(X, 0, 1.0, axis=1),
+        r"\tilde{\mathbf w}": discriminant.least_squares_weights(X, t),
+    }
+
+
+@world("eq-disc-squares-matrix")
+def _(rng):
+    p = problem(rng)
+    return least_squares(p.X, p.t) | {
+        r"\tilde{\mathbf w}": p.W[:, 0],
+        "J": lambda w: discriminant.squared_error(w, p.X, p.t),
+    }
+
+
+@world("eq-disc-closed")
+def _(rng):
+    p = problem(rng)
+    return least_squares(p.X, p.t)
+
+
+@world("eq-disc-normal", "eq-disc-pinv")
+def _(rng):
+    """Also where a column is there twice."""
+    p = problem(rng)
+    twice = np.column_stack([p.X, p.X[:, 0]])
+    return [least_squares(p.X, p.t), least_squares(twice, p.t)]
+
+
+def one_hot_weights(p):
+    return discriminant.least_squares(p.X, p.labels, p.K)
+
+
+@world("eq-disc-onehot")
+def _(rng):
+    p = problem(rng)
+    return {
+        r"\tilde{\mathbf X}": np.insert(p.X, 0, 1.0, axis=1),
+        r"\tilde{\mathbf W}": one_hot_weights(p),
+        r"\mathbf T": np.array(
+            [[float(t == k) for k in range(p.K)] for t in p.labels]
+        ),
+    }
+
+
+@world("eq-disc-sum-one")
+def _(rng):
+    p = problem(rng)
+    return many_classes(p) | {"f_": scores_of(one_hot_weights(p), p.K)}
+
+
+@world("eq-disc-rest")
+def _(rng):
+    p = problem(rng)
+
+    def fit(X, t):
+        b, *w = discriminant.least_squares_weights(X, t)
+        return multiclass.linear_score(w, b)
+
+    rest = multiclass.one_vs_rest(fit, p.X, p.labels, p.K)
+    against = [lambda x, g=g: g([x])[0] for g in rest.members]
+    return many_classes(p) | {
+        "f_": scores_of(one_hot_weights(p), p.K),
+        "g_": From(0, against),
+    }
+
+
+@world("eq-disc-hinge")
+def _(rng):
+    p = problem(rng)
+    y = discriminant.scores(np.append(p.b, p.w), p.X)
+    return two_classes(p) | {r"\xi_": svm.slack(y, p.t)}
+
+
+def with_mistakes(p):
+    """The mistakes are those of the sign rule."""
+    named = discriminant.sign_rule(p.X @ p.w + p.b)
+    wrong = np.flatnonzero(named != p.t) + 1
+    return two_classes(p) | {r"\mathcal M": frozenset(wrong.tolist())}
+
+
+@world("eq-disc-perceptron-loss", "eq-disc-perceptron-set")
+def _(rng):
+    p = problem(rng)
+    return with_mistakes(p) | {
+        "L": lambda w, b: perceptron.loss(w, b, p.X, p.t)
+    }
+
+
+@world("eq-disc-gradient-w", "eq-disc-gradient-b")
+def _(rng):
+    p = problem(rng)
+    L = Of(r"\mathbf w", "b", lambda w, b: perceptron.loss(w, b, p.X, p.t))
+    return with_mistakes(p) | {"L": L}
+
+
+@world("eq-disc-update")
+def _(rng):
+    """At a mistake, by the library's step."""
+    p = problem(rng)
+    t = -np.sign(p.X @ p.w + p.b)
+    n, eta = 3, rng.uniform(0.3, 0.8)
+    w, b = perceptron.update(p.w, p.b, p.X[n - 1], t[n - 1], eta)
+    return {
+        "n": n,
         r"\eta": eta,
-        r"\eta_": lambda m: q.N * eta / (q.N + m),
+        r"\mathbf t": t,
+        r"\mathbf x_": p.X,
+        r"\mathbf w_m": p.w,
+        "b_m": p.b,
+        r"\mathbf w_{m+1}": w,
+        "b_{m+1}": b,
     }
 
 
-@world("eq-softmax-likelihood", "eq-softmax-gradient")
+@world("eq-disc-average")
 def _(rng):
-    N, D, K = 6, 2, 4
-    X, W = rng.standard_normal((N, D)), rng.standard_normal((D + 1, K))
-    t = rng.permutation(np.arange(N) % K)
-    X_1 = features.with_bias(X)
-    T, P = np.eye(K)[t], special.softmax(X_1 @ W, axis=1)
-
-    def value(W):
-        return softmax_regression.log_likelihood(W, X, t)
-
-    here = {
-        "N": N,
-        "K": K,
-        "n": range(1, N + 1),
-        "k": range(K),
-        "T_": lambda n, k: T[n - 1, k],
-        "P_": lambda n, k: P[n - 1, k],
-        r"\mathbf T": T,
-        r"\mathbf P": P,
-        r"\tilde{\mathbf X}": X_1,
-        r"\tilde{\mathbf x}_": X_1,
-        r"\tilde{\mathbf W}": W,
-        r"\tilde{\mathbf w}_": From(0, W.T),
-        r"\mathcal L": Of(r"\tilde{\mathbf W}", value),
+    """Three passes, each visit by the library's step."""
+    p = problem(rng)
+    w, b, visited = np.zeros(p.D), 0.0, []
+    for n in [*range(p.N)] * 3:
+        w, b = perceptron.update(w, b, p.X[n], p.t[n])
+        visited.append(w)
+    mean, _ = perceptron.fit_averaged(p.X, p.t, epochs=3)
+    return {
+        "S": 3 * p.N,
+        r"\mathbf w_": np.array(visited),
+        r"\bar{\mathbf w}": mean,
     }
-    return here | {r"\mathcal L(\tilde{\mathbf W})": value(W)}
 
 
-@world("eq-logistic-separable")
+def mistakes(p):
+    run = perceptron.fit(p.X, p.t, max_epochs=1000)
+    assert run.converged
+    return {"m": len(run.mistakes)}
+
+
+def orthogonal():
+    """Examples with orthogonal (1, x), each a mistake once, and an easy one.
+
+    The weights are the sum of the t_n (1, x_n) of the others.
+    """
+    t = np.array([-1.0, -1.0, -1.0, 1.0])
+    b, *w = t @ hadamard(4)
+    w = np.array(w)
+    X = np.insert(hadamard(4)[:, 1:].astype(float), 3, -0.45 * w, axis=0)
+    t = np.insert(t, 3, -1.0)
+    return SimpleNamespace(N=5, X=X, t=t, w=w, b=float(b), new=X)
+
+
+@world("eq-disc-novikoff")
 def _(rng):
-    """Tight if all margins are equal, and large."""
-    q = problem(rng)
-    w = rng.standard_normal(q.D + 1)
-    direction = w[1:] / (w[1:] @ w[1:])
-
-    def separated(margins, c):
-        y = q.X @ w[1:] + w[0]
-        q.X = q.X + np.outer(q.t * margins - y, direction)
-        X = q.X
-        return {
-            "N": q.N,
-            "c": c,
-            r"\gamma": margins.min(),
-            r"\tilde{\mathbf w}": w,
-            r"\mathcal L": lambda w: logistic.log_likelihood(w, X, q.t),
-        }
-
+    """The line by which the inputs are pushed apart; and a tight case."""
+    p, q = problem(rng), orthogonal()
+    score = p.X @ p.w + p.b
+    push = p.t * (np.abs(score) + 0.3) - score
+    p.X += np.outer(push, p.w) / (p.w @ p.w)
     return [
-        separated(rng.uniform(0.5, 2.0, q.N), 1.7),
-        separated(np.full(q.N, 1.3), 20.0) | {"@tight": True},
+        two_classes(p) | mistakes(p),
+        two_classes(q) | mistakes(q) | {"@tight": True},
     ]
 
 
-# The probabilities ----------------------------------------------------------
-
-
-@world("eq-calibrated")
+@world("eq-disc-pairs")
 def _(rng):
-    """Two Gaussian clouds.  The score wᵀx + b is Gaussian in either class,
-    and Bayes' rule for the score alone gives the posterior back."""
-    A = rng.standard_normal((2, 2))
-    share = rng.uniform(0.2, 0.8)
-    model = bayes.LDA(
-        np.array([1 - share, share]),
-        rng.standard_normal((2, 2)),
-        A @ A.T + np.eye(2),
-    )
-    W, b = bayes.linear_form(model)
-    w, b = W[1] - W[0], b[1] - b[0]
-
-    def p(event, *, given):
-        (said,) = given
-        assert (event, said.name) == (Event("t", 1), r"p(\mathbf x)")
-        score = stats.norm(model.mu @ w + b, np.sqrt(w @ model.Sigma @ w))
-        joint = model.pi * score.pdf(special.logit(said.value))
-        return joint[1] / joint.sum()
-
-    return {"P": Law(p), "s": Each(rng.uniform(0.05, 0.95, 5))}
+    return {"K": 5}
 
 
-@world("eq-calibration-error")
+@world("eq-disc-votes", "eq-disc-majority")
 def _(rng):
-    """Three bins, of which the middle one is empty."""
-    N = 11
-    p = np.concatenate([rng.uniform(0, 0.3, 4), rng.uniform(0.7, 1, N - 4)])
-    u = rng.integers(0, 2, N)
-    bins = [np.arange(N) < 4, np.arange(N) >= 4]
-    return {
-        r"\mathrm{ECE}": evaluation.calibration_error(p, u, bins=3),
-        "N": N,
-        "j": range(1, 3),
-        "N_": np.array([4, N - 4]),
-        r"\bar u_": np.array([u[j].mean() for j in bins]),
-        r"\bar p_": np.array([p[j].mean() for j in bins]),
+    """Scores for every pair of classes, and points where no vote is tied."""
+    p = problem(rng)
+    pairs = multiclass.pairs(p.K)
+    W = rng.standard_normal((p.D + 1, len(pairs)))
+
+    def votes(x):
+        return multiclass.votes(discriminant.scores(W, [x]), p.K)[0]
+
+    def winner(x):
+        return multiclass.classify_votes(discriminant.scores(W, [x]), p.K)[0]
+
+    def score(k, j):
+        if k == j:
+            return lambda x: 0.0
+        place, sign = pairs.index((min(k, j), max(k, j))), np.sign(j - k)
+        return lambda x: sign * discriminant.scores(W, [x])[0, place]
+
+    cloud = rng.standard_normal((40, p.D))
+    clear = [x for x in cloud if np.sum(votes(x) == votes(x).max()) == 1]
+    return many_classes(p) | {
+        r"\mathbf x": Each(clear[:6]),
+        "f_": score,
+        "v_": From(0, [lambda x, k=k: votes(x)[k] for k in range(p.K)]),
+        r"\hat t": winner,
     }
-
-
-@world("eq-log-loss-split")
-def _(rng):
-    s, p = rng.uniform(0.1, 0.9, 2)
-    return {"s": s, "p": p}
-
-
-# What they cost -------------------------------------------------------------
-
-
-def least_squares(tally, X, t):
-    A = tally.numbers(X)
-    counting.cholesky_solve(A.T @ A, A.T @ tally.numbers(t))
-
-
-def newton_step(tally, X, t):
-    """From the weights 0.1 on, as in the chapter."""
-    A = tally.numbers(X)
-    y = A @ tally.numbers(np.full(X.shape[1], 0.1))
-    p = np.array([sigma(float(v)) for v in y])
-    S = tally.numbers(p) * tally.numbers(1 - p)
-    missing = tally.numbers((t > 0) - p)
-    counting.cholesky_solve(A.T @ (S[:, None] * A), A.T @ missing)
-
-
-@world("eq-cost-least-squares", "eq-cost-newton")
-def _(rng):
-    N, M = (int(v) for v in rng.integers((7, 3), (12, 6)))
-    X = features.with_bias(rng.standard_normal((N, M - 1)))
-    t = rng.choice([-1.0, 1.0], N)
-    counts = {}
-    for i, run in enumerate((least_squares, newton_step), start=1):
-        tally = counting.Tally()
-        run(tally, X, t)
-        counts[f"c_{i}"] = tally.multiplications
-    return {"N": N, "M": M, **counts}

@@ -1,366 +1,492 @@
-"""Chapter 14: Lagrangian duality."""
-
-from functools import cache
-from itertools import product
-from types import SimpleNamespace
+"""Chapter 14: generative classifiers."""
 
 import numpy as np
-from scipy.linalg import null_space
-from scipy.optimize import linprog, minimize
-from scipy.stats import ortho_group
-from typeset import Of
+from scipy.optimize import brentq
+from scipy.spatial.distance import mahalanobis
+from scipy.stats import multivariate_normal, norm
+from typeset import Each, Event, From, Law, Of
 
-from kernelbook import duality
+from kernelbook import bayes, features, fisher, kernels
 
 from . import world
-from .common import bindings, ridge_problem
-
-M = 5  # variables
-I = 3  # inequalities; the second is slack  # noqa: E741
-J = 2  # equalities
 
 
-@cache
-def program(seed):
-    """A quadratic program, its optimum, and prices that climbed its dual."""
-    rng = np.random.default_rng(seed)
-    root = rng.standard_normal((M, M)) / 4
-    P, q = np.eye(M) + root @ root.T, rng.standard_normal(M)
-    rows = ortho_group.rvs(M, random_state=rng) + root / 2
-    G, A, b = rows[:I], rows[I:], rng.standard_normal(J)
-    h = G @ lowest_on(P, q, A, b) + [-0.9, 0.8, -1.2]
-    qp = duality.QuadraticProgram(P, q, G, h, A, b)
-    run = duality.dual_ascent(qp, iterations=300)
-    mu, nu = run.mu[-1], run.nu[-1]
-    if mu[1] > 0 or min(mu[0], mu[2]) < 0.2 or np.ptp(mu[::2]) < 0.1:
-        return program(seed + 1)
-    return SimpleNamespace(qp=qp, w=optimum(qp), mu=mu, nu=nu)
+def examples(rng, K=3, D=2):
+    """Labels with a different number of examples in each class."""
+    t = rng.permutation(np.repeat(np.arange(K), 4 + np.arange(K)))
+    X = rng.standard_normal((len(t), D)) + rng.uniform(-1, 1, (K, D))[t]
+    return X, t
 
 
-def lowest_on(P, q, rows, right):
-    """Minimise ½wᵀPw + qᵀw where ``rows @ w = right``."""
-    w, Z = np.linalg.lstsq(rows, right, rcond=None)[0], null_space(rows)
-    return w - Z @ np.linalg.solve(Z.T @ P @ Z, Z.T @ (P @ w + q))
+def law(model, density=None):
+    """p of inputs, classes, or both, by the library.
 
-
-def optimum(qp, u=0.0):
-    """Without prices: the best feasible one, whichever constraints hold."""
-    found = []
-    for tight in product([False, True], repeat=I):
-        kept = np.array(tight)
-        rows = np.vstack([qp.A, qp.G[kept]])
-        right = np.append(qp.b, (qp.h + u)[kept])
-        w = lowest_on(qp.P, qp.q, rows, right)
-        if np.all(qp.G @ w <= qp.h + u + 1e-9):
-            found.append(w)
-    return min(found, key=lambda w: duality.objective(qp, w))
-
-
-def problem(rng):
-    s = program(int(rng.integers(1 << 30)))
-    qp = s.qp
-
-    def f(w):
-        total = sum(q * x for q, x in zip(qp.q, w, strict=True))
-        for i in range(M):
-            total += sum(qp.P[i, j] * w[i] * w[j] for j in range(M)) / 2
-        return total
-
-    return s, {
-        "I": I,
-        "J": J,
-        "i": range(1, I + 1),
-        "j": range(1, J + 1),
-        "f": f,
-        "g_": {i + 1: lambda w, i=i: qp.G[i] @ w - qp.h[i] for i in range(I)},
-        "h_": {j + 1: lambda w, j=j: qp.A[j] @ w - qp.b[j] for j in range(J)},
-        r"\mathbf w": rng.standard_normal(M),
-        r"\boldsymbol\mu": rng.uniform(0.2, 2.0, I),
-        r"\boldsymbol\nu": rng.standard_normal(J),
-        r"\mathcal L": lambda w, mu, nu: duality.lagrangian(qp, w, mu, nu),
-        "G": lambda mu, nu: duality.dual_function(qp, mu, nu),
-    }
-
-
-def beside(s, *moves):
-    """The optimum, moved so that each constraint changes by its ``move``."""
-    return s.w + np.linalg.solve(np.vstack([s.qp.G, s.qp.A]), moves)
-
-
-def feasible(s, rng):
-    """A point inside the constraints, some way from the optimum."""
-    return beside(s, *rng.uniform(-0.5, -0.1, size=I), 0, 0)
-
-
-def points(s, rng):
-    """The optimum, feasible points, and points that break one constraint."""
-    found = [s.w, *(feasible(s, rng) for _ in range(3))]
-    for step in (0.05, -0.05, 1.0):
-        found += [beside(s, *move) for move in step * np.eye(I + J)]
-    return [{r"\mathbf w": w} for w in found]
-
-
-def prices(s, rng, far=1e4):
-    """The best prices, random ones, huge ones, and some below zero."""
-    found = [(s.mu, s.nu), (0 * s.mu, 0 * s.nu)]
-    for _ in range(4):
-        step = rng.normal(scale=0.3, size=I + J)
-        found.append((np.abs(s.mu + step[:I]), s.nu + step[I:]))
-    for n in range(I + J):
-        for size in (far, -far, -0.3):
-            moved = np.append(s.mu, s.nu)
-            moved[n] += size
-            found.append((moved[:I], moved[I:]))
-    return [{r"\boldsymbol\mu": mu, r"\boldsymbol\nu": nu} for mu, nu in found]
-
-
-@world("eq-lagrange-primal")
-def _(rng):
-    """The best feasible value is what the prices found from below."""
-    s, bound = problem(rng)
-    return bound | {
-        "p^*": duality.dual_function(s.qp, s.mu, s.nu),
-        r"\inf_{\mathbf w}": points(s, rng),
-    }
-
-
-@world("eq-lagrangian")
-def _(rng):
-    return problem(rng)[1]
-
-
-@world("eq-lagrange-signs")
-def _(rng):
-    """Signs of measured prices: what the optimum gains per relaxation."""
-    s, bound = problem(rng)
-    value = duality.objective(s.qp, s.w)
-    gains = [
-        (value - duality.objective(s.qp, optimum(s.qp, u))) / 1e-3
-        for u in 1e-3 * np.eye(I)
-    ]
-    return bound | {
-        r"\boldsymbol\mu": np.array(gains),
-        r"\boldsymbol\nu": s.nu,
-    }
-
-
-@world("eq-lagrange-minmax")
-def _(rng):
-    s, bound = problem(rng)
-    return bound | {
-        "p^*": duality.objective(s.qp, s.w),
-        r"\inf_{\mathbf w}": points(s, rng),
-        r"\sup_{\boldsymbol\mu \ge \mathbf 0, \boldsymbol\nu}": prices(s, rng),
-    }
-
-
-def lowest(s, mu, nu):
-    """The minimum of the Lagrangian, by search."""
-    found = minimize(
-        lambda w: duality.lagrangian(s.qp, w, mu, nu),
-        np.zeros(M),
-        jac=lambda w: s.qp.P @ w + s.qp.q + s.qp.G.T @ mu + s.qp.A.T @ nu,
-        tol=1e-10,
-    )
-    return found.x, found.fun
-
-
-@world("eq-dual-function")
-def _(rng):
-    s, bound = problem(rng)
-    w, _ = lowest(s, bound[r"\boldsymbol\mu"], bound[r"\boldsymbol\nu"])
-    near = [w, *(w + rng.normal(scale=0.1, size=(5, M)))]
-    return bound | {r"\inf_{\mathbf w}": [{r"\mathbf w": w} for w in near]}
-
-
-@world("eq-dual-problem")
-def _(rng):
-    s, bound = problem(rng)
-    return bound | {
-        "d^*": duality.objective(s.qp, s.w),
-        r"\sup_{\boldsymbol\mu \ge \mathbf 0, \boldsymbol\nu}": prices(s, rng),
-    }
-
-
-@world("eq-qp-dual")
-def _(rng):
-    """c is the slope of the Lagrangian at zero; G is found by search."""
-    s, bound = problem(rng)
-    mu, nu = bound[r"\boldsymbol\mu"], bound[r"\boldsymbol\nu"]
-    ends = [
-        [duality.lagrangian(s.qp, w, mu, nu) for w in (e, -e)]
-        for e in np.eye(M)
-    ]
-    return bound | {
-        r"\mathbf c": np.array([(up - down) / 2 for up, down in ends]),
-        r"\mathbf P": s.qp.P,
-        r"\mathbf h": s.qp.h,
-        r"\mathbf b": s.qp.b,
-        "G": lambda mu, nu: lowest(s, mu, nu)[1],
-    }
-
-
-@world("eq-weak-duality", "eq-duality-gap")
-def _(rng):
-    """A feasible point and any prices; at the optimum they meet."""
-    s, bound = problem(rng)
-    bound |= {"p^*": duality.objective(s.qp, s.w)}
-    met = {
-        r"\mathbf w": s.w,
-        r"\boldsymbol\mu": s.mu,
-        r"\boldsymbol\nu": s.nu,
-        "f": lambda w: duality.objective(s.qp, w),
-        "@tight": True,
-    }
-    return [bound | {r"\mathbf w": feasible(s, rng)}, bound | met]
-
-
-@world("eq-weak-duality-values")
-def _(rng):
-    """−w² on [0, 1] under w ≤ c has a gap; a convex program has none."""
-    s, _ = problem(rng)
-    c = rng.uniform(0.2, 0.8)
-    w, mus = np.linspace(0, 1, 501), np.linspace(0, 3, 301)
-    dented = max(np.min(-(w**2) + mu * (w - c)) for mu in mus)
-    return [
-        {"d^*": dented, "p^*": np.min(-(w[w <= c] ** 2))},
-        {**values(s), "@tight": True},
-    ]
-
-
-def values(s):
-    """The top of the climb on the dual, and the primal optimum."""
-    return {
-        "d^*": duality.dual_function(s.qp, s.mu, s.nu),
-        "p^*": duality.objective(s.qp, s.w),
-    }
-
-
-@world("eq-strong-duality")
-def _(rng):
-    return values(problem(rng)[0])
-
-
-@world("eq-kkt-stationarity", "eq-kkt-slackness")
-def _(rng):
-    """The optimum without prices, the prices from the library's ascent.
-
-    The constraints are bent, with the same slope where they are zero.
+    ``density(x, k)`` is p(x | t = k); without it, the library's too.
     """
-    s, bound = problem(rng)
-    g, h = bound["g_"], bound["h_"]
-    return bound | {
-        "g_": {i: lambda w, i=i: np.expm1(g[i](w)) for i in g},
-        "h_": {j: lambda w, j=j: np.sinh(h[j](w)) for j in h},
-        r"\mathbf w^*": s.w,
-        r"\boldsymbol\mu^*": s.mu,
-        r"\boldsymbol\nu^*": s.nu,
-    }
+
+    def p(*of, given=()):
+        match of, given:
+            case (Event(_, k),), (x,):
+                return np.exp(bayes.log_posterior(model, [x]))[0, k]
+            case (x,), (Event(_, k),):
+                if density is not None:
+                    return density(x, k)
+                return np.exp(model.log_likelihood([x]))[0, k]
+            case (x, Event(_, k)) | (x, int(k)), ():
+                return np.exp(bayes.log_joint(model, [x]))[0, k]
+            case (x,), ():
+                return np.exp(bayes.log_evidence(model, [x]))[0]
+        raise TypeError(f"p of {of} given {given}")
+
+    return Law(p)
 
 
-@world("eq-lagrange-price-bound")
-def _(rng):
-    """For steps so small that p* does not bend, the bound is reached."""
-    s, bound = problem(rng)
-    bound |= {
-        r"\boldsymbol\mu^*": s.mu,
-        "p^*": lambda u: duality.objective(s.qp, optimum(s.qp, u)),
-    }
-    u = rng.uniform(0.5, 1.5, size=(4, I)) * [[-0.5], [-0.1], [0.1], [0.5]]
-    return [
-        *(bound | {r"\mathbf u": step} for step in u),
-        bound | {r"\mathbf u": 1e-5 * u[3], "@tight": True},
-    ]
-
-
-@world("eq-lagrange-price")
-def _(rng):
-    s, bound = problem(rng)
-    return bound | {
-        r"\mathbf u": np.zeros(I),
-        r"\boldsymbol\mu^*": s.mu,
-        "p^*": Of(
-            r"\mathbf u",
-            lambda u: duality.objective(s.qp, optimum(s.qp, u)),
-        ),
-    }
-
-
-@world("eq-lp-dual")
-def _(rng):
-    """The cheapest diet; the best prices, cautious ones and greedy ones."""
-    table, cost = rng.uniform(0.5, 3.0, (2, 3)), rng.uniform(1.0, 3.0, 3)
-    need = rng.uniform(2.0, 5.0, 2)
-    pills = linprog(-need, A_ub=table.T, b_ub=cost).x
-    found = [pills, *(pills * rng.uniform(0.4, 0.9, (3, 2)))]
-    found += [pills * c for c in (1.1, -1.0)]
-    found += [pills + step for step in 0.2 * np.eye(2)]
-    return {
-        "d^*": linprog(cost, A_ub=-table, b_ub=-need).fun,
-        r"\mathbf N": table,
-        r"\mathbf c": cost,
-        r"\mathbf r": need,
-        r"\max_{\boldsymbol\mu \ge \mathbf 0}": [
-            {r"\boldsymbol\mu": mu} for mu in found
-        ],
-    }
-
-
-def ridge_program(rng):
-    """Ridge regression in the variables (w, r), under t − Φw − r = 0."""
-    p = ridge_problem(rng)
-    qp = duality.QuadraticProgram(
-        P=np.diag([p.lam] * p.M + [1.0] * p.N),
-        q=np.zeros(p.M + p.N),
-        A=-np.hstack([p.Phi, np.eye(p.N)]),
-        b=-p.t,
-    )
-    return p, qp, bindings(p) | {r"\boldsymbol\nu": rng.standard_normal(p.N)}
-
-
-@world("eq-ridge-lagrangian")
-def _(rng):
-    p, qp, bound = ridge_program(rng)
-    return bound | {
-        r"\mathbf w": rng.standard_normal(p.M),
-        r"\mathbf r": rng.standard_normal(p.N),
-        r"\mathcal L": lambda w, r, nu: duality.lagrangian(
-            qp, np.append(w, r), nu=nu
-        ),
-    }
-
-
-@world("eq-ridge-recover")
-def _(rng):
-    p, qp, bound = ridge_program(rng)
-    both = duality.recover_primal(qp, nu=bound[r"\boldsymbol\nu"])
-    return bound | {r"\mathbf w": both[: p.M], r"\mathbf r": both[p.M :]}
-
-
-@world("eq-dual-ascent")
-def _(rng):
-    """One step of the library; some prices are cut off at zero."""
-    s, bound = problem(rng)
-    eta = rng.uniform(0.1, 0.3)
-    run = duality.dual_ascent(s.qp, iterations=4, step=eta)
-    return bound | {
-        r"\eta": eta,
-        r"\mathbf G": s.qp.G,
-        r"\mathbf h": s.qp.h,
-        r"\mathbf w": run.w[2],
-        r"\boldsymbol\mu": run.mu[2],
-        r"\leftarrow": {r"\boldsymbol\mu": run.mu[3]},
-    }
-
-
-@world("eq-lagrange-condition")
-def _(rng):
-    N = 7
-    Phi = rng.standard_normal((N, 3))
+def bound(X, t, model, density=None):
+    """Classes count from 0, examples and features from 1."""
+    (N, D), K = X.shape, len(model.pi)
+    counts = np.bincount(t)
     return {
         "N": N,
-        r"\lambda": rng.uniform(0.3, 2.0),
-        r"\mathbf K": Phi @ Phi.T,
-        r"\kappa": np.linalg.cond,
-        "s_": np.linalg.svd(Phi, compute_uv=False),
+        "D": D,
+        "K": K,
+        "k": range(K),
+        "l": range(K),
+        "j": range(1, D + 1),
+        r"\mathbf x_": X,
+        "t_": t,
+        "N_": From(0, counts),
+        r"\pi_": From(0, model.pi),
+        "p": law(model, density),
+    }
+
+
+def inputs(rng, X, size=2):
+    """New inputs, each to be tried, where no class is nearly certain."""
+    around = 0.5 * rng.standard_normal((size, X.shape[1]))
+    return Each(list(X.mean(axis=0) + around))
+
+
+# Any generative classifier: here three Gaussians ----------------------------
+
+
+def three_gaussians(rng):
+    X, t = examples(rng)
+    model = bayes.fit_qda(X, t)
+
+    def density(x, k):
+        return multivariate_normal(model.mu[k], model.Sigma[k]).pdf(x)
+
+    return X, model, bound(X, t, model, density)
+
+
+@world(
+    "eq-gen-joint", "eq-gen-evidence", "eq-gen-bayes", "eq-gen-log-posterior"
+)
+def _(rng):
+    X, _, here = three_gaussians(rng)
+    return here | {r"\mathbf x": inputs(rng, X)}
+
+
+@world("eq-gen-decision")
+def _(rng):
+    X, model, here = three_gaussians(rng)
+    return here | {
+        r"\mathbf x": inputs(rng, X, size=20),
+        r"\hat t": lambda x: bayes.predict(model, [x])[0],
+    }
+
+
+@world("eq-gen-risk", "eq-gen-least-risk")
+def _(rng):
+    """Four actions, with any prices."""
+    X, model, here = three_gaussians(rng)
+    loss = rng.uniform(0, 5, (3, 4))
+
+    def risk(a):
+        return lambda x: bayes.expected_loss(model, [x], loss)[0, a]
+
+    return here | {
+        "a": range(4),
+        "L_": lambda k, a: loss[k, a],
+        "R_": From(0, [risk(a) for a in range(4)]),
+        r"\mathbf x": inputs(rng, X, size=12),
+        r"\hat a": lambda x: bayes.decide(model, [x], loss)[0],
+    }
+
+
+@world("eq-gen-reject")
+def _(rng):
+    X, model, here = three_gaussians(rng)
+    loss = 1 - np.eye(3)
+
+    def risk(a):
+        return lambda x: bayes.expected_loss(model, [x], loss)[0, a]
+
+    return here | {
+        "a": range(3),
+        "R_": From(0, [risk(a) for a in range(3)]),
+        r"\mathbf x": inputs(rng, X, size=3),
+    }
+
+
+@world("eq-gen-log-sum-exp")
+def _(rng):
+    a = 3 * rng.standard_normal(4)
+    return {"K": 4, "a_": From(0, a), "m": a.max()}
+
+
+# Linear discriminant analysis -----------------------------------------------
+
+
+def lda(rng, K=3):
+    X, t = examples(rng, K)
+    model = bayes.fit_lda(X, t)
+
+    def density(x, k):
+        return multivariate_normal(model.mu[k], model.Sigma).pdf(x)
+
+    W, b = bayes.linear_form(model)
+    here = bound(X, t, model, density) | {
+        r"\mathbf x": inputs(rng, X),
+        r"\boldsymbol\mu_": From(0, model.mu),
+        r"\boldsymbol\Sigma": model.Sigma,
+        r"\mathbf w_": From(0, W),
+        "b_": From(0, b),
+    }
+    return X, t, model, here
+
+
+@world(
+    "eq-gen-priors",
+    "eq-lda-means",
+    "eq-lda-covariance",
+    "eq-lda-scores",
+    "eq-lda-weights",
+)
+def _(rng):
+    *_, here = lda(rng)
+    return here
+
+
+@world("eq-lda-density")
+def _(rng):
+    *_, model, here = lda(rng)
+    return here | {"p": law(model)}
+
+
+@world("eq-lda-likelihood")
+def _(rng):
+    X, t, model, here = lda(rng)
+    centred = multivariate_normal(cov=model.Sigma).logpdf(X - model.mu[t])
+    return here | {r"\mathcal L": np.log(model.pi[t]).sum() + centred.sum()}
+
+
+@world("eq-lda-log-posterior")
+def _(rng):
+    """c(x) from the height of a Gaussian's peak and the sum of all three."""
+    *_, model, here = lda(rng)
+
+    def c(x):
+        clouds = [multivariate_normal(mu, model.Sigma) for mu in model.mu]
+        evidence = sum(
+            pi * cloud.pdf(x)
+            for pi, cloud in zip(model.pi, clouds, strict=True)
+        )
+        return clouds[0].logpdf(model.mu[0]) - np.log(evidence)
+
+    return here | {"c": c}
+
+
+@world("eq-lda-two-classes", "eq-lda-two-bias", "eq-lda-sigmoid")
+def _(rng):
+    *_, model, here = lda(rng, K=2)
+    W, b = bayes.linear_form(model)
+    return here | {r"\mathbf w": W[1] - W[0], "b": b[1] - b[0]}
+
+
+def on_the_border(model, rng):
+    """A point where both classes are as probable, by search on a line."""
+    side = 0.3 * rng.standard_normal(model.mu.shape[1])
+
+    def at(s):
+        return model.mu[0] + side + s * (model.mu[1] - model.mu[0])
+
+    def lead(s):
+        log_posterior = bayes.log_posterior(model, np.atleast_2d(at(s)))
+        return log_posterior[:, 1] - log_posterior[:, 0]
+
+    steps = np.linspace(-40, 40, 2001)[:, None]
+    ahead = lead(steps) > 0
+    first = np.flatnonzero(ahead[1:] != ahead[:-1])[0]
+    low, high = steps[first : first + 2, 0]
+    return at(brentq(lambda s: lead(s)[0], low, high, xtol=1e-14))
+
+
+@world("eq-lda-border")
+def _(rng):
+    *_, model, here = lda(rng, K=2)
+    return here | {r"\mathbf x": on_the_border(model, rng)}
+
+
+def fisher_world(rng):
+    X, t, model, here = lda(rng)
+    S = fisher.scatter(X, t)
+    V, ratios = fisher.discriminants(X, t)
+    return here | {
+        "i": range(1, 3),
+        "j": range(1, 3),
+        r"\boldsymbol\mu": model.pi @ model.mu,
+        r"\mathbf S_W": S.within,
+        r"\mathbf S_B": S.between,
+        r"\mathbf v": rng.standard_normal(2),
+        r"\mathbf v_": V.T,
+        r"\mathbf V": V,
+        r"\rho_": ratios,
+        "J": lambda v: fisher.criterion(v, X, t),
+    }
+
+
+@world(
+    "eq-lda-between",
+    "eq-lda-criterion",
+    "eq-lda-discriminants",
+    "eq-lda-reduced",
+)
+def _(rng):
+    return fisher_world(rng)
+
+
+@world("eq-kfd-within", "eq-kfd-between", "eq-kfd-criterion")
+def _(rng):
+    """Scatter of explicit features, three of each input."""
+    X, t = examples(rng)
+    N, lam = len(t), rng.uniform(0.1, 0.5)
+    Phi, K = features.monomials(X, 2), kernels.Polynomial(2)(X)
+    S = fisher.scatter(Phi, t)
+    a = rng.standard_normal(N)
+    same = (t[:, None] == t).astype(float)
+
+    def J(a):
+        v = Phi.T @ a
+        ridge = N * lam * (v @ v)
+        return (v @ S.between @ v) / (v @ S.within @ v + ridge)
+
+    return {
+        "N": N,
+        r"\lambda": lam,
+        r"\mathbf a": a,
+        r"\mathbf v": Phi.T @ a,
+        r"\mathbf K": K,
+        r"\mathbf C": np.eye(N) - same / same.sum(axis=1),
+        r"\mathbf H": np.eye(N) - 1 / N,
+        r"\mathbf S_W": S.within,
+        r"\mathbf S_B": S.between,
+        "J": J,
+    }
+
+
+# Quadratic discriminant analysis --------------------------------------------
+
+
+def qda(rng, K=3):
+    X, t = examples(rng, K)
+    model = bayes.fit_qda(X, t)
+    return model, bound(X, t, model) | {
+        r"\mathbf x": inputs(rng, X),
+        r"\boldsymbol\mu_": From(0, model.mu),
+        r"\boldsymbol\Sigma_": From(0, model.Sigma),
+    }
+
+
+@world("eq-qda-density", "eq-qda-covariance")
+def _(rng):
+    return qda(rng)[1]
+
+
+@world("eq-qda-log-posterior")
+def _(rng):
+    """c(x) is the height of the standard Gaussian's peak less the sum."""
+    model, here = qda(rng)
+
+    def c(x):
+        evidence = sum(
+            pi * multivariate_normal(mu, Sigma).pdf(x)
+            for pi, mu, Sigma in zip(
+                model.pi, model.mu, model.Sigma, strict=True
+            )
+        )
+        return 2 * norm.logpdf(0) - np.log(evidence)
+
+    return here | {"c": c}
+
+
+@world("eq-qda-border")
+def _(rng):
+    model, here = qda(rng, K=2)
+
+    def distance(k):
+        precision = np.linalg.inv(model.Sigma[k])
+        return lambda x: mahalanobis(x, model.mu[k], precision)
+
+    return here | {
+        r"\mathbf x": on_the_border(model, rng),
+        "d_": {0: distance(0), 1: distance(1)},
+    }
+
+
+@world("eq-rda-mixture", "eq-rda-shrinkage")
+def _(rng):
+    X, t = examples(rng)
+    alpha, s = rng.uniform(0.2, 0.8, 2)
+    own, shared = bayes.fit_qda(X, t), bayes.fit_lda(X, t)
+    mixed = bayes.fit_rda(X, t, alpha)
+    return {
+        "D": 2,
+        "k": range(3),
+        r"\alpha": alpha,
+        "s": s,
+        r"\boldsymbol\Sigma_": From(0, own.Sigma),
+        r"\boldsymbol\Sigma": shared.Sigma,
+        r"\hat{\boldsymbol\Sigma}_": From(0, mixed.Sigma),
+        r"\tilde{\boldsymbol\Sigma}_": From(
+            0, bayes.fit_rda(X, t, alpha, s).Sigma
+        ),
+    }
+
+
+# Naive Bayes ----------------------------------------------------------------
+
+
+def naive(X, t, model, x, feature=None):
+    """Of one feature, known by its value in x, ``feature(x_j, k, j)``."""
+
+    def density(value, k):
+        if np.ndim(value):
+            return np.exp(model.log_likelihood([value]))[0, k]
+        (j,) = np.flatnonzero(x == value)
+        return feature(value, k, j)
+
+    return bound(X, t, model, density) | {
+        r"\mathbf x": x,
+        "x_": x,
+        r"\theta_": lambda k, j: model.theta[k, j - 1],
+    }
+
+
+def gaussian_nb(rng):
+    X, t = examples(rng, D=4)
+    model = bayes.fit_gaussian_nb(X, t)
+    return X, t, model, rng.standard_normal(4)
+
+
+@world("eq-nb-assumption", "eq-nb-posterior")
+def _(rng):
+    X, t, model, x = gaussian_nb(rng)
+    sd = np.sqrt(model.var)
+    return naive(
+        X, t, model, x, lambda v, k, j: norm(model.mu[k, j], sd[k, j]).pdf(v)
+    )
+
+
+@world("eq-gnb-density", "eq-gnb-mean", "eq-gnb-variance")
+def _(rng):
+    X, t, model, x = gaussian_nb(rng)
+
+    def feature(value, k, j):
+        one = model.marginal([j]).log_likelihood([[value]])
+        return np.exp(one)[0, k]
+
+    return naive(X, t, model, x, feature) | {
+        "x_": lambda *i: X[i[0] - 1, i[1] - 1] if i[1:] else x[i[0] - 1],
+        r"\mu_": lambda k, j: model.mu[k, j - 1],
+        r"\sigma_": lambda k, j: np.sqrt(model.var[k, j - 1]),
+    }
+
+
+@world("eq-mnb-likelihood", "eq-mnb-odds")
+def _(rng):
+    _, t = examples(rng)
+    X = rng.integers(0, 5, (len(t), 4))
+    model = bayes.fit_multinomial_nb(X, t, alpha=0.7)
+    return naive(X, t, model, rng.integers(1, 5, 4))
+
+
+@world("eq-bnb-likelihood")
+def _(rng):
+    _, t = examples(rng)
+    X = rng.integers(0, 2, (len(t), 4))
+    model = bayes.fit_bernoulli_nb(X, t, alpha=0.7)
+    x = np.array([0, 1, 1, 0])
+    return [naive(X, t, model, x), naive(X, t, model, 1 - x)]
+
+
+@world("eq-mnb-theta")
+def _(rng):
+    _, t = examples(rng)
+    X, alpha = rng.integers(0, 5, (len(t), 4)), rng.uniform(0.3, 2.0)
+    model = bayes.fit_multinomial_nb(X, t, alpha)
+    return naive(X, t, model, X[0]) | {
+        r"\alpha": alpha,
+        "N_": lambda k, j: sum(X[n, j - 1] for n in np.flatnonzero(t == k)),
+    }
+
+
+@world("eq-bnb-theta")
+def _(rng):
+    _, t = examples(rng)
+    X, alpha = rng.integers(0, 2, (len(t), 4)), rng.uniform(0.3, 2.0)
+    model = bayes.fit_bernoulli_nb(X, t, alpha)
+    return naive(X, t, model, X[0]) | {
+        r"\alpha": alpha,
+        "M_": lambda k, j: sum(X[n, j - 1] for n in np.flatnonzero(t == k)),
+    }
+
+
+@world("eq-nb-copies")
+def _(rng):
+    """A model of c equal columns against the density of one."""
+    X, t = examples(rng, K=2, D=1)
+    x, c = rng.standard_normal(), 4
+    model = bayes.fit_gaussian_nb(np.tile(X, c), t)
+    belief = np.exp(bayes.log_posterior(model, [[x] * c]))[0]
+
+    def density(x, k):
+        return norm(X[t == k].mean(), X[t == k].std()).pdf(x)
+
+    return bound(X, t, model, density) | {
+        "x": x,
+        "c": c,
+        r"p(t = 1 \mid x, \dots, x)": belief[1],
+        r"p(t = 0 \mid x, \dots, x)": belief[0],
+    }
+
+
+@world("eq-gen-missing")
+def _(rng):
+    """Features 1 and 3 are seen, 2 is missing."""
+    X, t = examples(rng, D=3)
+    model = bayes.fit_qda(np.vstack([X, X[::-1] + 0.3]), np.tile(t, 2))
+    seen = [0, 2]
+    clouds = [
+        multivariate_normal(mu, Sigma)
+        for mu, Sigma in zip(model.mu, model.Sigma, strict=True)
+    ]
+
+    def p(x_o, x_m=None, *, given):
+        (event,) = given
+        if x_m is not None:
+            return clouds[event.value].pdf([x_o[0], x_m, x_o[1]])
+        log_density = model.marginal(seen).log_likelihood([x_o])
+        return np.exp(log_density)[0, event.value]
+
+    nodes = np.linspace(-15, 15, 151)
+    return {
+        "k": range(3),
+        "p": Law(p),
+        r"\mathbf x_o": rng.standard_normal(2),
+        r"d\mathbf x_m": (nodes, np.full(len(nodes), nodes[1] - nodes[0])),
+        r"\boldsymbol\mu_{k,o}": Of("k", lambda k: model.mu[k, seen]),
+        r"\boldsymbol\Sigma_{k,oo}": Of(
+            "k", lambda k: model.Sigma[k][np.ix_(seen, seen)]
+        ),
     }

@@ -1,235 +1,393 @@
-"""Chapter 15: maximum margin."""
+"""Chapter 15: logistic regression."""
 
-from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
-from typeset import Each
+from scipy import special, stats
+from typeset import Each, Event, From, Law, Of, Sample
 
-from kernelbook import margin, svm
+from kernelbook import bayes, evaluation, features, logistic
+from kernelbook import softmax as softmax_regression
 
 from . import world
 
-N, D = 7, 3
+
+def sigma(z):
+    """The logistic function, by the hyperbolic tangent."""
+    return (1 + np.tanh(z / 2)) / 2
 
 
-@cache
-def data(seed):
-    """Two classes with a street, solved by two solvers.
-
-    ``hulls`` comes from the closest points of the convex hulls, w and b
-    from the soft margin with a box that holds nobody back.
-    """
-    rng = np.random.default_rng(seed)
-    t = np.array([1.0, -1, -1, 1, -1, 1, -1])
-    X = rng.standard_normal((N, D)) + np.outer(t, [1.1, -0.8, 0.9]) + 0.5
-    if not margin.separable(X, t):
-        return data(seed + 1)
-    machine = svm.fit_dual(X @ X.T, t, C=1e6)
-    return SimpleNamespace(
-        X=X,
-        t=t,
-        hulls=margin.closest_points(X, t),
-        alpha=machine.alpha,
-        w=X.T @ machine.coefficients,
-        b=machine.b,
-    )
+def problem(rng, N=7, D=2):
+    """Labels that no hyperplane separates, weights that solve nothing."""
+    X = rng.standard_normal((N, D))
+    t = np.where(np.arange(N) % 2, -1, 1)
+    X[:6] = np.repeat(X[:3], 2, axis=0)  # three inputs have either label
+    b, *w = rng.standard_normal(D + 1)
+    return SimpleNamespace(N=N, D=D, X=X, t=t, w=np.array(w), b=b)
 
 
-def problem(rng):
-    p = data(int(rng.integers(1 << 30)))
-    return p, {
-        "N": N,
-        "n": range(1, N + 1),
-        r"\mathbf x_": p.X,
-        r"\mathbf t": p.t,
-    }
-
-
-def street(p, rng):
-    """Some hyperplane that separates the classes, in any scale."""
-    while True:
-        w = p.w + rng.normal(scale=0.2, size=D) * np.linalg.norm(p.w)
-        low, high = (p.X[p.t > 0] @ w).min(), (p.X[p.t < 0] @ w).max()
-        if low > high:
-            share, scale = rng.uniform(0.3, 0.7), rng.uniform(1.5, 3.0)
-            return scale * w, -scale * (share * low + (1 - share) * high)
-
-
-def to_hyperplane(w, b, x):
-    """The length of the shortest step to wᵀx + b = 0."""
-    step = np.linalg.lstsq(w[None], [-b - w @ x], rcond=None)[0]
-    return np.linalg.norm(step)
-
-
-@world("eq-margin-distance")
-def _(rng):
-    w, x = rng.standard_normal((2, D))
-    b = rng.standard_normal()
+def bound(q, b, w):
+    """Bias and weights, and the probabilities they give."""
+    weights, X = np.concatenate([[b], w]), features.with_bias(q.X)
+    p = logistic.probability(weights, q.X)
     return {
-        r"\mathbf w": w,
-        r"\mathbf x": x,
-        "b": b,
-        "r": lambda x: to_hyperplane(w, b, x),
-    }
-
-
-@world("eq-margin-signed", "eq-margin-margin")
-def _(rng):
-    p, bound = problem(rng)
-    w, b = street(p, rng)
-    return bound | {
+        "N": q.N,
+        "n": range(1, q.N + 1),
+        r"\mathbf x_": q.X,
+        "t_": q.t,
+        "u_": (q.t > 0).astype(float),
+        r"\mathbf u": (q.t > 0).astype(float),
         r"\mathbf w": w,
         "b": b,
-        "r": lambda x: to_hyperplane(w, b, x),
-        r"\rho": lambda w, b: 2 * min(to_hyperplane(w, b, x) for x in p.X),
+        r"\sigma": sigma,
+        "p_": p,
+        r"\mathbf p": p,
+        r"\tilde{\mathbf X}": X,
+        r"\tilde{\mathbf x}_": X,
+        r"\tilde{\mathbf w}": weights,
+        r"\mathcal L": lambda w, b: log_likelihood(q, w, b),
     }
 
 
-@world("eq-margin-canonical", "eq-margin-width")
+def log_likelihood(q, w, b):
+    """By the library."""
+    return logistic.log_likelihood(np.concatenate([[b], w]), q.X, q.t)
+
+
+# The model ------------------------------------------------------------------
+
+
+@world("eq-logistic-model", "eq-log-odds")
 def _(rng):
-    p, bound = problem(rng)
-    w, b = margin.canonical(*street(p, rng), p.X, p.t)
-    return bound | {
-        r"\mathbf w": w,
-        "b": b,
-        r"\rho": 2 * min(to_hyperplane(w, b, x) for x in p.X),
+    q = problem(rng)
+
+    def p(event, *, given):
+        (x,) = given
+        one = logistic.probability([q.b, *q.w], [x])[0]
+        return one if event == Event("t", 1) else 1 - one
+
+    return bound(q, q.b, q.w) | {
+        r"\mathbf x": rng.standard_normal(q.D),
+        "P": Law(p),
     }
 
 
-@world("eq-margin-lines")
+@world("eq-sigmoid", "eq-sigmoid-symmetry", "eq-sigmoid-slope")
 def _(rng):
-    """The street's edges touch the support vectors of both classes."""
-    p, bound = problem(rng)
-    touching = p.X[p.hulls.u > 0]
-    return bound | {r"\mathbf w": p.w, "b": p.b, r"\mathbf x": Each(touching)}
+    return {"z": rng.standard_normal(), r"\sigma": logistic.sigmoid}
 
 
-def candidates(p, rng):
-    """The optimum, narrower streets, and hyperplanes with no street."""
-    found = [(p.w, p.b), (1.4 * p.w, 1.4 * p.b), (0.8 * p.w, 0.8 * p.b)]
-    for _ in range(4):
-        found.append(margin.canonical(*street(p, rng), p.X, p.t))
-    found += [(0.95 * p.w, p.b + shift) for shift in (-0.2, 0.2)]
-    return [{r"\mathbf w": w, "b": b} for w, b in found]
-
-
-@world("eq-margin-maxmin")
+@world("eq-softmax", "eq-softmax-shift")
 def _(rng):
-    p, bound = problem(rng)
-    return bound | {
-        r"\rho^*": p.hulls.upper,
-        r"\max_{\mathbf w, b}": candidates(p, rng),
+    W, b = rng.standard_normal((4, 2)), rng.standard_normal(4)
+
+    def p(event, *, given):
+        (x,) = given
+        return softmax_regression.softmax([W @ x + b])[0, event.value]
+
+    return {
+        "K": 4,
+        "k": range(4),
+        r"\mathbf w_": From(0, W),
+        "b_": From(0, b),
+        r"\mathbf x": rng.standard_normal(2),
+        r"\mathbf v": rng.standard_normal(2),
+        "c": rng.standard_normal(),
+        "P": Law(p),
     }
 
 
-@world("eq-margin-max")
+@world("eq-softmax-two")
 def _(rng):
-    p, bound = problem(rng)
-    return bound | {
-        "=": p.hulls.upper,
-        r"\max_{\mathbf w, b}": candidates(p, rng),
+    return {"f_": From(0, rng.standard_normal(2)), r"\sigma": sigma}
+
+
+# The likelihood -------------------------------------------------------------
+
+
+@world(
+    "eq-logistic-likelihood",
+    "eq-logistic-likelihood-signs",
+    "eq-logistic-newton",
+    "eq-logistic-irls",
+)
+def _(rng):
+    """S from the density of the logistic law, z example by example."""
+    q = problem(rng)
+    here = bound(q, q.b, q.w)
+    y = q.X @ q.w + q.b
+    S = stats.logistic.pdf(y)
+    z = [y_n + (u - sigma(y_n)) / s
+         for y_n, u, s in zip(y, here["u_"], S, strict=True)]  # fmt: skip
+    step = logistic.irls_step(here[r"\tilde{\mathbf w}"], q.X, q.t)
+    return here | {
+        r"\mathbf S": np.diag(S),
+        r"\mathbf d": step,
+        r"\mathbf z": np.array(z),
     }
 
 
-@world("eq-margin-norm")
+@world("eq-logistic-misprint")
 def _(rng):
-    p, bound = problem(rng)
-    return bound | {
-        "=": 2 / p.hulls.upper,
-        r"\min_{\mathbf w, b}": candidates(p, rng),
+    q = problem(rng)
+    here = bound(q, q.b, q.w)
+    P = stats.bernoulli(here["p_"]).pmf(here["u_"])
+    return here | {"q_": P}
+
+
+@world("eq-logistic-gradient", "eq-logistic-gradient-bias")
+def _(rng):
+    q = problem(rng)
+    return bound(q, q.b, q.w) | {
+        r"\mathcal L": Of(
+            r"\mathbf w", "b", lambda w, b: log_likelihood(q, w, b)
+        )
     }
 
 
-@world("eq-margin-qp")
+@world("eq-logistic-balance")
 def _(rng):
-    p, bound = problem(rng)
-    return bound | {
-        "=": svm.dual_objective(p.alpha, p.X @ p.X.T, p.t),
-        r"\min_{\mathbf w, b}": candidates(p, rng),
+    q = problem(rng)
+    b, *w = logistic.fit(q.X, q.t, tolerance=1e-20).w
+    return bound(q, b, np.array(w))
+
+
+@world("eq-logistic-hessian")
+def _(rng):
+    """The Hessian by differences of the likelihood's gradient."""
+    q = problem(rng)
+    here = bound(q, q.b, q.w)
+    h, at = 1e-3, here[r"\tilde{\mathbf w}"]
+
+    def slope(w):
+        return logistic.likelihood_gradient(w, q.X, q.t)
+
+    hessian = [
+        (8 * (slope(at + e) - slope(at - e))
+         - (slope(at + 2 * e) - slope(at - 2 * e))) / (12 * h)
+        for e in h * np.eye(q.D + 1)
+    ]  # fmt: skip
+    S = stats.logistic.pdf(q.X @ q.w + q.b)
+    return here | {
+        r"\nabla \nabla \mathcal L": np.array(hessian),
+        r"\mathbf S": np.diag(S),
     }
 
 
-def mixture(p, u):
-    """The weights and the two points they mix."""
-    first, second = np.zeros(D), np.zeros(D)
-    for weight, label, x in zip(u, p.t, p.X, strict=True):
-        if label > 0:
-            first += weight * x
-        else:
-            second += weight * x
-    return {r"\mathbf u": u, r"\mathbf p": first, r"\mathbf q": second}
-
-
-def weights(p, rng):
-    """Not negative, with sum one in each class."""
-    u = rng.uniform(0.1, 1.0, N)
-    for side in (p.t > 0, p.t < 0):
-        u[side] /= u[side].sum()
-    return u
-
-
-@world("eq-margin-hulls")
-def _(rng):
-    p, bound = problem(rng)
-    pairs = [p.hulls.u, *(weights(p, rng) for _ in range(4))]
-    return bound | {
-        r"\mathbf u": p.hulls.u,
-        r"\mathbf p": p.hulls.p,
-        r"\mathbf q": p.hulls.q,
-        r"\min_{\mathbf u}": [mixture(p, u) for u in pairs],
-        "=": 2 / np.linalg.norm(p.w),
+def walk(q, path, steps):
+    """The path of an ascent, and the probabilities at each of its points."""
+    return bound(q, q.b, q.w) | {
+        "m": range(steps),
+        r"\tilde{\mathbf w}_": From(0, path),
+        "p_": Of("m", lambda m: logistic.probability(path[m], q.X)),
     }
 
 
-@world("eq-margin-weak")
+@world("eq-logistic-ascent")
 def _(rng):
-    """Any street and any pair; the best street and the closest pair."""
-    p, _ = problem(rng)
-    w, _ = margin.canonical(*street(p, rng), p.X, p.t)
+    q, eta = problem(rng), rng.uniform(0.1, 0.6)
+    path = logistic.gradient_ascent(q.X, q.t, eta, steps=3)
+    return walk(q, path, 3) | {r"\eta": eta}
+
+
+@world("eq-logistic-stochastic")
+def _(rng):
+    """The example of a step is the one whose input points along it."""
+    q, eta = problem(rng), rng.uniform(0.1, 0.6)
+    q.X = rng.standard_normal(q.X.shape)
+    path = logistic.stochastic_ascent(q.X, q.t, eta, epochs=2, rng=5)
+    inputs = features.with_bias(q.X)
+    inputs /= np.linalg.norm(inputs, axis=1, keepdims=True)
+    order = np.abs(np.diff(path, axis=0) @ inputs.T).argmax(axis=1) + 1
+    return walk(q, path, len(order)) | {
+        "n": Of("m", lambda m: int(order[m])),
+        r"\eta": eta,
+        r"\eta_": lambda m: q.N * eta / (q.N + m),
+    }
+
+
+def classes_problem(rng, N=6, D=2, K=4):
+    """Inputs, weights and classes of softmax; P by SciPy."""
+    X, W = rng.standard_normal((N, D)), rng.standard_normal((D + 1, K))
+    t = rng.permutation(np.arange(N) % K)
+    P = special.softmax(features.with_bias(X) @ W, axis=1)
+    return SimpleNamespace(N=N, D=D, K=K, X=X, W=W, t=t, P=P)
+
+
+@world("eq-softmax-likelihood", "eq-softmax-gradient")
+def _(rng):
+    q = classes_problem(rng)
+    X_1, T = features.with_bias(q.X), np.eye(q.K)[q.t]
+
+    def value(W):
+        return softmax_regression.log_likelihood(W, q.X, q.t)
+
+    here = {
+        "N": q.N,
+        "K": q.K,
+        "n": range(1, q.N + 1),
+        "k": range(q.K),
+        "T_": lambda n, k: T[n - 1, k],
+        "P_": lambda n, k: q.P[n - 1, k],
+        r"\mathbf T": T,
+        r"\mathbf P": q.P,
+        r"\tilde{\mathbf X}": X_1,
+        r"\tilde{\mathbf x}_": X_1,
+        r"\tilde{\mathbf W}": q.W,
+        r"\tilde{\mathbf w}_": From(0, q.W.T),
+        r"\mathcal L": Of(r"\tilde{\mathbf W}", value),
+    }
+    return here | {r"\mathcal L(\tilde{\mathbf W})": value(q.W)}
+
+
+@world("eq-softmax-hessian", "eq-softmax-curvature", tolerance=1e-7)
+def _(rng):
+    """The blocks by differences of the gradient."""
+    q, h = classes_problem(rng), 1e-3
+
+    def slope(W):
+        return softmax_regression.gradient(W, q.X, q.t)
+
+    shape = q.W.shape
+    H = -np.array([
+        (8 * (slope(q.W + E) - slope(q.W - E))
+         - (slope(q.W + 2 * E) - slope(q.W - 2 * E))) / (12 * h)
+        for E in h * np.eye(q.W.size).reshape(-1, *shape)
+    ]).reshape(*shape, *shape)  # fmt: skip
+    V = rng.standard_normal((q.K, q.D + 1))
+    X_1 = features.with_bias(q.X)
+    return {
+        "N": q.N,
+        "K": q.K,
+        "n": range(1, q.N + 1),
+        "j": range(q.K),
+        "k": range(q.K),
+        r"\mathbf H_": lambda j, k: H[:, j, :, k],
+        "P_": lambda n, k: q.P[n - 1, k],
+        r"\tilde{\mathbf x}_": X_1,
+        r"\mathbf v_": From(0, V),
+        "a_": lambda n, k: float(V[k] @ X_1[n - 1]),
+    }
+
+
+@world("eq-logistic-separable")
+def _(rng):
+    """Tight if all margins are equal, and large."""
+    q = problem(rng)
+    w = rng.standard_normal(q.D + 1)
+    direction = w[1:] / (w[1:] @ w[1:])
+
+    def separated(margins, c):
+        y = q.X @ w[1:] + w[0]
+        q.X = q.X + np.outer(q.t * margins - y, direction)
+        X = q.X
+        return {
+            "N": q.N,
+            "c": c,
+            r"\gamma": margins.min(),
+            r"\tilde{\mathbf w}": w,
+            r"\mathcal L": lambda w: logistic.log_likelihood(w, X, q.t),
+        }
+
     return [
-        {r"\mathbf w": w, **mixture(p, weights(p, rng))},
-        {r"\mathbf w": p.w, **mixture(p, p.hulls.u), "@tight": True},
+        separated(rng.uniform(0.5, 2.0, q.N), 1.7),
+        separated(np.full(q.N, 1.3), 20.0) | {"@tight": True},
     ]
 
 
-@world("eq-margin-from-hulls")
+# How sure are the weights? ---------------------------------------------------
+
+
+@world("eq-odds-ratio")
 def _(rng):
-    p, _ = problem(rng)
+    q = problem(rng)
+    x = rng.standard_normal(q.D)
+
+    def p(event, *, given):
+        (x,) = given
+        one = logistic.probability([q.b, *q.w], [x])[0]
+        return one if event == Event("t", 1) else 1 - one
+
+    def odds(x):
+        return np.exp(logistic.output([q.b, *q.w], [x])[0])
+
     return {
-        r"\mathbf w": p.w,
-        r"\mathbf p": p.hulls.p,
-        r"\mathbf q": p.hulls.q,
+        "j": range(1, q.D + 1),
+        r"\mathbf x": x,
+        r"\mathbf e_": np.eye(q.D),
+        "w_": q.w,
+        r"\mathrm{odds}": odds,
+        "P": Law(p),
     }
 
 
-@world("eq-margin-dual")
+@world("eq-score-covariance", "eq-newton-covariance", "eq-standard-error")
 def _(rng):
-    """By the hulls: 2s − ½s²‖p − q‖² for α = su."""
-    p, bound = problem(rng)
-    s = rng.uniform(0.5, 2.0)
-    mixed = mixture(p, weights(p, rng))
-    apart = np.linalg.norm(mixed[r"\mathbf p"] - mixed[r"\mathbf q"])
-    return bound | {
-        r"\boldsymbol\alpha": s * mixed[r"\mathbf u"],
-        "G": lambda alpha: 2 * s - s**2 * apart**2 / 2,
+    """Labels redrawn; the information by the density of the logistic law."""
+    q = problem(rng)
+    here = bound(q, q.b, q.w)
+    p, X = here["p_"], features.with_bias(q.X)
+    u = (rng.random((40_000, q.N)) < p).astype(float)
+    S = np.diag(stats.logistic.pdf(q.X @ q.w + q.b))
+    steps = np.linalg.lstsq(X.T @ S @ X, X.T @ (u - p).T, rcond=None)[0].T
+    C = np.linalg.pinv(X.T @ S @ X)
+    weights = here[r"\tilde{\mathbf w}"]
+    return here | {
+        r"\mathbf u": Sample(u),
+        r"\mathbf S": S,
+        r"\mathbf d": Sample(steps),
+        r"\mathbf C": C,
+        "C_": lambda i, j: C[i - 1, j - 1],
+        "j": range(1, q.D + 2),
+        "s_": logistic.standard_errors(weights, q.X),
     }
 
 
-@world("eq-margin-weights")
-def _(rng):
-    """Multipliers from one solver, weights from the other."""
-    p, bound = problem(rng)
-    w = margin.hard_margin(p.X, p.t).w
-    return bound | {r"\mathbf w": w, r"\boldsymbol\alpha": p.alpha}
+# The probabilities ----------------------------------------------------------
 
 
-@world("eq-margin-slackness")
+@world("eq-calibrated")
 def _(rng):
-    p, bound = problem(rng)
-    alpha = margin.hard_margin(p.X, p.t).alpha
-    return bound | {
-        r"\mathbf w": p.w,
-        "b": p.b,
-        r"\boldsymbol\alpha": alpha,
+    """Two Gaussian clouds.  The score wᵀx + b is Gaussian in either class,
+    and Bayes' rule for the score alone gives the posterior back."""
+    A = rng.standard_normal((2, 2))
+    share = rng.uniform(0.2, 0.8)
+    model = bayes.LDA(
+        np.array([1 - share, share]),
+        rng.standard_normal((2, 2)),
+        A @ A.T + np.eye(2),
+    )
+    W, b = bayes.linear_form(model)
+    w, b = W[1] - W[0], b[1] - b[0]
+
+    def p(event, *, given):
+        (said,) = given
+        assert (event, said.name) == (Event("t", 1), r"p(\mathbf x)")
+        score = stats.norm(model.mu @ w + b, np.sqrt(w @ model.Sigma @ w))
+        joint = model.pi * score.pdf(special.logit(said.value))
+        return joint[1] / joint.sum()
+
+    return {"P": Law(p), "s": Each(rng.uniform(0.05, 0.95, 5))}
+
+
+@world("eq-calibration-error")
+def _(rng):
+    """Three bins, of which the middle one is empty."""
+    N = 11
+    p = np.concatenate([rng.uniform(0, 0.3, 4), rng.uniform(0.7, 1, N - 4)])
+    u = rng.integers(0, 2, N)
+    bins = [np.arange(N) < 4, np.arange(N) >= 4]
+    return {
+        r"\mathrm{ECE}": evaluation.calibration_error(p, u, bins=3),
+        "N": N,
+        "j": range(1, 3),
+        "N_": np.array([4, N - 4]),
+        r"\bar u_": np.array([u[j].mean() for j in bins]),
+        r"\bar p_": np.array([p[j].mean() for j in bins]),
     }
+
+
+@world("eq-log-loss-split")
+def _(rng):
+    s, p = rng.uniform(0.1, 0.9, 2)
+    return {"s": s, "p": p}

@@ -1,283 +1,183 @@
-"""Chapter 16: soft margins, kernels and the SVM dual."""
-
-from functools import cache
-from types import SimpleNamespace
+"""Chapter 16: how the methods compare."""
 
 import numpy as np
-from scipy.optimize import linprog
-from typeset import Each
+from scipy import integrate, stats
 
-from kernelbook import kernels, svm
+from kernelbook import counting, evaluation, features
 
 from . import world
 
-N, D = 9, 2
+
+def sigma(z):
+    """The logistic function, by the hyperbolic tangent."""
+    return (1 + np.tanh(z / 2)) / 2
 
 
-@cache
-def data(seed):
-    """Two classes that overlap, and the machine, with all kinds of points.
-
-    The first and the last point pay, so that no sum may leave them out.
-    """
-    rng = np.random.default_rng(seed)
-    t = np.array([1.0, -1, -1, 1, 1, -1, 1, -1, 1])
-    X = rng.standard_normal((N, D)) + 0.8 * np.outer(t, [0.9, -0.5])
-    K, C = kernels.Polynomial(degree=2, c=1.0)(X), rng.uniform(0.3, 0.8)
-    machine = svm.fit_dual(K, t, C)
-    kinds = len(machine.free), len(machine.bounded), N - len(machine.support)
-    if min(kinds) == 0 or min(machine.alpha[[0, -1]]) < C:
-        return data(seed + 1)
-    return SimpleNamespace(
-        X=X, t=t, C=C, K=K, machine=machine, Phi=np.array([phi(x) for x in X])
-    )
+# Two ways to be wrong --------------------------------------------------------
 
 
-def phi(x):
-    """Features whose inner product is the kernel (xᵀx' + 1)²."""
-    x1, x2 = x
-    crossed = np.sqrt(2) * np.array([x1 * x2, x1, x2])
-    return np.array([x1**2, x2**2, *crossed, 1.0])
-
-
-def problem(rng):
-    """Weights, bias, slacks and multipliers that solve nothing."""
-    p = data(int(rng.integers(1 << 30)))
-    w, b = rng.standard_normal(p.Phi.shape[1]) / 2, rng.standard_normal()
-    return p, {
-        "N": N,
-        "n": range(1, N + 1),
-        "C": p.C,
-        r"\mathbf x_": p.X,
-        r"\mathbf t": p.t,
-        r"\boldsymbol\phi": phi,
-        "k": lambda x, z: (x @ z + 1) ** 2,
-        r"\mathbf w": w,
-        "b": b,
-        "y": lambda x: w @ phi(x) + b,
-        r"\boldsymbol\xi": rng.uniform(0.2, 2.0, N),
-        r"\boldsymbol\alpha": multipliers(p, rng),
-        r"\boldsymbol\mu": rng.uniform(0.2, 2.0, N),
-    }
-
-
-def multipliers(p, rng):
-    """In the box, with the same sum in both classes."""
-    alpha = rng.uniform(0.1, 1.0, N)
-    for side in (p.t > 0, p.t < 0):
-        alpha[side] /= alpha[side].sum()
-    return p.C * alpha
-
-
-def lagrangian(p, bound, **changed):
-    """The library's, at the bound values or others."""
-    at = {
-        "w": bound[r"\mathbf w"],
-        "b": bound["b"],
-        "xi": bound[r"\boldsymbol\xi"],
-        "alpha": bound[r"\boldsymbol\alpha"],
-        "mu": bound[r"\boldsymbol\mu"],
-    } | changed
-    return svm.lagrangian(**at, Phi=p.Phi, t=p.t, C=p.C)
-
-
-def lowest_weights(p, bound, alpha):
-    """The bottom of L, a bowl of curvature one in each weight."""
-    unit = np.eye(p.Phi.shape[1])
-    return (
-        np.array(
-            [
-                lagrangian(p, bound, w=-e, alpha=alpha)
-                - lagrangian(p, bound, w=e, alpha=alpha)
-                for e in unit
-            ]
-        )
-        / 2
-    )
-
-
-def smallest_slacks(p, y):
-    """By linear programming: ξ ≥ 0 and t·y ≥ 1 − ξ."""
-    return linprog(np.ones(N), A_ub=-np.eye(N), b_ub=p.t * y - 1).x
-
-
-def solution(p):
-    """The machine's weights, through the features, and what they cost."""
-    w = p.Phi.T @ p.machine.coefficients
+def judged(y, t):
+    """Error rate and log loss by the library."""
+    p, classes = sigma(y), (t > 0).astype(int)
     return {
-        r"\mathbf w": w,
-        "b": p.machine.b,
-        "y": lambda x: w @ phi(x) + p.machine.b,
-        r"\boldsymbol\xi": smallest_slacks(p, p.Phi @ w + p.machine.b),
-        r"\boldsymbol\alpha": p.machine.alpha,
+        "N": len(t),
+        "n": range(1, len(t) + 1),
+        "t_": t,
+        "y_": y,
+        "E": 1 - evaluation.accuracy((y > 0).astype(int), classes),
+        "L": evaluation.log_loss(np.column_stack([1 - p, p]), classes),
     }
 
 
-@world("eq-svm-primal")
+@world("eq-compare-error", "eq-compare-log-loss", "eq-compare-bound")
 def _(rng):
-    """The dual value is reached from above, and never undercut."""
-    p, bound = problem(rng)
-    best = solution(p)
-    w, b, xi = best[r"\mathbf w"], best["b"], best[r"\boldsymbol\xi"]
-    found = [(w, b, xi), (w, b, xi + 0.1), (0.9 * w, b, xi)]
-    found += [(w, b, xi - 0.3 * e) for e in np.eye(N)[[0, 4]]]
-    for _ in range(2):
-        moved = w + rng.normal(scale=0.2, size=len(w))
-        found.append((moved, b, smallest_slacks(p, p.Phi @ moved + b)))
-    return bound | {
-        r"\min_{\mathbf w, b, \boldsymbol\xi}": [
-            {r"\mathbf w": w, "b": b, r"\boldsymbol\xi": xi}
-            for w, b, xi in found
-        ],
-        "=": p.machine.dual,
+    """Tight if every score is zero, or right and large."""
+    t = rng.permutation([1, 1, 1, -1, -1, -1, -1, -1])
+    y = 2 * rng.standard_normal(len(t))
+    y[0] = 0.3 * t[0]  # a wrong one and a right one at least
+    y[1] = -0.3 * t[1]
+    edge = np.where(np.arange(len(t)) < 3, 0.0, 36.0 * t)
+    edge_judged = judged(edge, t) | {"E": 3 / len(t)}
+    return [judged(y, t), edge_judged | {"@tight": True}]
+
+
+# Standard errors -------------------------------------------------------------
+
+
+@world("eq-paired-error", "eq-corrected-error")
+def _(rng):
+    """The first by SciPy, the second from the first."""
+    R, N_1, N_2 = 7, 60, 25
+    d = rng.standard_normal(R)
+    s = stats.sem(d)
+    return {
+        "R": R,
+        "r": range(1, R + 1),
+        "d_": d,
+        r"\bar d": d.mean(),
+        "N_": {1: N_1, 2: N_2},
+        "s": s,
+        r"s_{\mathrm c}": s * np.sqrt(1 + R * N_2 / N_1),
     }
 
 
-@world("eq-svm-slack")
+# What they cost --------------------------------------------------------------
+
+
+def least_squares(tally, X, t):
+    A = tally.numbers(X)
+    counting.cholesky_solve(A.T @ A, A.T @ tally.numbers(t))
+
+
+def newton_step(tally, X, t):
+    """From the weights 0.1 on, as in the chapter."""
+    A = tally.numbers(X)
+    y = A @ tally.numbers(np.full(X.shape[1], 0.1))
+    p = np.array([sigma(float(v)) for v in y])
+    S = tally.numbers(p) * tally.numbers(1 - p)
+    missing = tally.numbers((t > 0) - p)
+    counting.cholesky_solve(A.T @ (S[:, None] * A), A.T @ missing)
+
+
+def coordinates(passes):
+    """Passes of a linear SVM with C = 1, one multiplier at a time."""
+
+    def run(tally, X, t):
+        Z = tally.numbers(t[:, None] * X)
+        alpha, w = np.zeros(len(Z)), tally.numbers(np.zeros(X.shape[1]))
+        lengths = [z @ z for z in Z]
+        for n in list(range(len(Z))) * passes:
+            slope = float((Z[n] @ w - 1.0) / lengths[n])
+            new = min(max(alpha[n] - slope, 0.0), 1.0)
+            w, alpha[n] = w + Z[n] * (new - alpha[n]), new
+
+    return run
+
+
+def gram(tally, X, t):
+    """The exponents of a Gaussian kernel, each pair once."""
+    A = tally.numbers(X[:, 1:])
+    for n in range(len(A)):
+        for m in range(n):
+            sum((a - b) ** 2 for a, b in zip(A[n], A[m], strict=True)) * 0.3
+
+
+@world(
+    "eq-cost-least-squares",
+    "eq-cost-newton",
+    "eq-cost-coordinates",
+    "eq-cost-gram",
+)
 def _(rng):
-    p, bound = problem(rng)
-    y = np.array([bound["y"](x) for x in p.X])
-    return bound | {r"\boldsymbol\xi": smallest_slacks(p, y)}
+    N, M, P = (int(v) for v in rng.integers((7, 3, 2), (12, 6, 5)))
+    X = features.with_bias(rng.standard_normal((N, M - 1)))
+    t = rng.choice([-1.0, 1.0], N)
+    runs = (least_squares, newton_step, coordinates(P), gram)
+    counts = {}
+    for i, run in enumerate(runs, start=1):
+        tally = counting.Tally()
+        run(tally, X, t)
+        counts[f"c_{i}"] = tally.multiplications
+    return {"N": N, "M": M, "P": P, **counts}
 
 
-@world("eq-svm-hinge", "eq-svm-lambda")
+# Few examples or many --------------------------------------------------------
+
+
+def mean_over_bells(f, Delta):
+    """Mean of f(x) where x is from two bells at ±Δ/2, by quadrature."""
+    x, weights = np.polynomial.hermite_e.hermegauss(120)
+    values = [f(x + side * Delta / 2) for side in (-1, 1)]
+    return weights @ np.mean(values, axis=0) / weights.sum()
+
+
+def tilt_of_lda(Delta):
+    """N times the variance of LDA's weight across the line of the means.
+
+    By its influence function: the effect of a little mass at (x, z, u) on
+    the weight, by differences, squared and averaged.  Across the line the
+    effect is z times something, and z has variance 1.
+    """
+
+    def weight(eps, x, u):
+        """Across the line, after a share eps of the mass moved to z = 1."""
+        mean = {k: np.array([(k - 0.5) * Delta, 0.0]) for k in (0, 1)}
+        second = {k: np.eye(2) + np.outer(mean[k], mean[k]) for k in (0, 1)}
+        share = {k: 0.5 * (1 - eps) + eps * (u == k) for k in (0, 1)}
+        point, mixed = np.array([x, 1.0]), eps / share[u]
+        mean[u] = (1 - mixed) * mean[u] + mixed * point
+        second[u] = (1 - mixed) * second[u] + mixed * np.outer(point, point)
+        Sigma = sum(share[k] * (second[k] - np.outer(mean[k], mean[k]))
+                    for k in (0, 1))  # fmt: skip
+        return np.linalg.solve(Sigma, mean[1] - mean[0])[1]
+
+    h = 1e-4
+    x, weights = np.polynomial.hermite_e.hermegauss(40)
+    total = 0.0
+    for u in (0, 1):
+        at = x + (u - 0.5) * Delta
+        effect = np.array([(weight(h, v, u) - weight(-h, v, u)) / (2 * h)
+                           for v in at])  # fmt: skip
+        total += 0.5 * weights @ effect**2 / weights.sum()
+    return total
+
+
+@world("eq-efron-slope", "eq-efron", tolerance=1e-6)
 def _(rng):
-    p, bound = problem(rng)
-    lam = 1 / p.C
-
-    def J(w, b):
-        return svm.slack(p.Phi @ w + b, p.t).sum() + lam / 2 * sum(w**2)
-
-    return bound | {
-        r"\lambda": lam,
-        "J": J,
-        "P": lambda w, b: svm.primal_objective(w, b, p.Phi, p.t, p.C),
-    }
-
-
-@world("eq-svm-lagrangian")
-def _(rng):
-    p, bound = problem(rng)
-    bound |= {r"\boldsymbol\alpha": rng.uniform(0.2, 2.0, N)}
-    return bound | {"L": lagrangian(p, bound)}
-
-
-@world("eq-svm-w")
-def _(rng):
-    """For any multipliers, where the Lagrangian is lowest."""
-    p, bound = problem(rng)
-    alpha = bound[r"\boldsymbol\alpha"]
-    return bound | {r"\mathbf w": lowest_weights(p, bound, alpha)}
-
-
-@world("eq-svm-sum", "eq-svm-box")
-def _(rng):
-    p, bound = problem(rng)
-    return bound | {r"\boldsymbol\alpha": p.machine.alpha}
-
-
-@world("eq-svm-mu")
-def _(rng):
-    """The prices of ξ ≥ 0 that leave the Lagrangian flat in ξ."""
-    p, bound = problem(rng)
-    free = np.zeros(N)
-    slopes = [
-        lagrangian(p, bound, mu=free, xi=e)
-        - lagrangian(p, bound, mu=free, xi=free)
-        for e in np.eye(N)
-    ]
-    return bound | {r"\boldsymbol\mu": np.array(slopes)}
-
-
-@world("eq-svm-dual")
-def _(rng):
-    """The lowest value of the Lagrangian over weights, bias and slacks."""
-    p, bound = problem(rng)
-    return bound | {
-        "m": range(1, N + 1),
-        "D": lambda alpha: lagrangian(
-            p,
-            bound,
-            w=lowest_weights(p, bound, alpha),
-            alpha=alpha,
-            mu=p.C - alpha,
-        ),
-    }
-
-
-@world("eq-svm-kkt")
-def _(rng):
-    p, bound = problem(rng)
-    return bound | solution(p)
-
-
-@world("eq-svm-gap")
-def _(rng):
-    """Any multipliers, their weights, and any bias."""
-    p, bound = problem(rng)
-    alpha, b = bound[r"\boldsymbol\alpha"], bound["b"]
-    w = p.Phi.T @ (alpha * p.t)
-    return bound | {
-        "y": lambda x: w @ phi(x) + b,
-        "P": svm.primal_objective(w, b, p.Phi, p.t, p.C),
-        "D": svm.dual_objective(alpha, p.K, p.t),
-    }
-
-
-@world("eq-svm-b")
-def _(rng):
-    p, bound = problem(rng)
-    return bound | {
-        r"\boldsymbol\alpha": p.machine.alpha,
-        "b": p.machine.b,
-        "s": Each(int(n) + 1 for n in p.machine.free),
-    }
-
-
-@world("eq-svm-b-interval")
-def _(rng):
-    """For any weights, the biases of least cost; for the best, just one."""
-    p, bound = problem(rng)
-    best = p.Phi.T @ p.machine.coefficients
-    worlds = []
-    for w in (bound[r"\mathbf w"], best):
-        e = p.t - p.Phi @ w
-        costs = np.array(
-            [svm.primal_objective(w, b, p.Phi, p.t, p.C) for b in e]
-        )
-        cheap = e[costs <= costs.min() * (1 + 1e-12)]
-        worlds.append(
-            {
-                "e_": np.sort(e),
-                "N_+": int(sum(p.t > 0)),
-                "b": Each([cheap.min(), cheap.mean(), cheap.max()]),
-            }
-        )
-    worlds[1]["@tight"] = True
-    return worlds
-
-
-@world("eq-svm-decision")
-def _(rng):
-    p, bound = problem(rng)
-    return bound | solution(p) | {r"\mathbf x": rng.standard_normal(D)}
-
-
-@world("eq-svm-no-bias")
-def _(rng):
-    """The primal value is reached from below, and never passed."""
-    p, bound = problem(rng)
-    machine = svm.fit_dual(p.K, p.t, p.C, bias=False)
-    best = machine.alpha
-    found = [best, *(best * rng.uniform(0.5, 1.0, (4, N)))]
-    found += [best + step for step in 0.2 * np.eye(N)]
-    found += [best - step for step in 0.2 * np.eye(N)]
-    return bound | {
-        "D": lambda alpha: svm.dual_objective(alpha, p.K, p.t),
-        r"\max_{\boldsymbol\alpha}": [
-            {r"\boldsymbol\alpha": a} for a in found
-        ],
-        "=": svm.primal_objective(
-            p.Phi.T @ machine.coefficients, 0.0, p.Phi, p.t, p.C
-        ),
+    """The mean slope over the bells; LDA's variance by its influence."""
+    Delta = rng.uniform(1.0, 3.0)
+    slope = mean_over_bells(
+        lambda x: sigma(Delta * x) * sigma(-Delta * x), Delta
+    )
+    by_quad, _ = integrate.quad(
+        lambda x: stats.logistic.pdf(Delta * x)
+        * (stats.norm.pdf(x, Delta / 2) + stats.norm.pdf(x, -Delta / 2)) / 2,
+        -20,
+        20,
+    )  # fmt: skip
+    assert abs(slope - by_quad) < 1e-6
+    return {
+        r"\Delta": Delta,
+        r"\bar S": by_quad,
+        r"\mathrm{eff}": tilt_of_lda(Delta) * by_quad,
     }

@@ -1,0 +1,134 @@
+/* Ask an equation.  A reference that is hovered over, focused or tapped shows
+   what it refers to; the button of an equation, or one of its letters, says
+   what the letters stand for.  What is shown was made by press/previews.py. */
+(() => {
+  const root = document.documentElement.dataset.content_root ?? "./";
+  const page = location.pathname.split("/").slice(-2).join("/").replace(/\.html$/, "");
+  const KINDS = /#(equation-|fig-|thm-|lem-|cor-|prop-|def-|alg-|term-)/;
+  const ALPHABETS = ["mathnormal", "mathbf", "boldsymbol", "mathcal", "mathbb"];
+  const known = {}; // the files that are here, by page
+  let rows;
+  window.kernelbookPreviews = (name, found) => { known[name] = found; };
+  window.kernelbookSymbols = (found) => { rows = found; };
+
+  const box = document.createElement("div");
+  Object.assign(box, { id: "preview", className: "preview", hidden: true });
+  box.setAttribute("role", "tooltip");
+  let asker; // what the box speaks of
+
+  const load = (file) => new Promise((done) => {
+    const script = document.createElement("script");
+    Object.assign(script, { src: `${root}_previews/${file}.js`, onload: done, onerror: done });
+    document.head.append(script);
+  });
+
+  function open(element, html) {
+    close();
+    asker = element;
+    box.innerHTML = html.replaceAll('="~/', `="${root}`);
+    if (!box.isConnected) document.body.append(box);
+    box.hidden = false;
+    element.setAttribute("aria-describedby", "preview");
+    const at = element.getBoundingClientRect();
+    const room = document.documentElement.clientWidth - box.offsetWidth - 8;
+    const above = at.top - box.offsetHeight - 6;
+    const top = at.bottom + box.offsetHeight + 6 < innerHeight || above < 0 ? at.bottom + 6 : above;
+    box.style.left = `${scrollX + Math.max(8, Math.min(at.left, room))}px`;
+    box.style.top = `${scrollY + top}px`;
+  }
+
+  function close() {
+    box.hidden = true;
+    asker?.removeAttribute("aria-describedby");
+    asker = undefined;
+  }
+
+  async function preview(link) {
+    const address = new URL(link.href);
+    const name = address.pathname.split("/").slice(-2).join("/").replace(/\.html$/, "");
+    if (!known[name]) await load(name);
+    return known[name]?.[decodeURIComponent(address.hash.slice(1))];
+  }
+
+  const referring = (event) => {
+    const link = event.target.closest?.("article a.internal[href*='#']");
+    return link && KINDS.test(link.getAttribute("href")) ? link : null;
+  };
+
+  let waiting;
+  async function show(event) {
+    const link = referring(event);
+    clearTimeout(waiting);
+    if (!link || link === asker) return;
+    waiting = setTimeout(async () => {
+      const html = await preview(link);
+      if (html && (link.matches(":hover") || link === document.activeElement)) open(link, html);
+    }, event.type === "focusin" ? 0 : 200);
+  }
+  document.addEventListener("pointerover", (event) => {
+    if (event.pointerType === "mouse") show(event);
+  });
+  document.addEventListener("focusin", show);
+  document.addEventListener("pointerout", (event) => {
+    if (event.pointerType === "mouse" && referring(event) && !box.contains(event.relatedTarget)) {
+      clearTimeout(waiting);
+      if (asker?.matches("a")) close();
+    }
+  });
+  document.addEventListener("focusout", (event) => { if (event.target === asker) close(); });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
+
+  // By touch: the first tap shows, the second follows.
+  let touched = false;
+  document.addEventListener("pointerdown", (event) => { touched = event.pointerType === "touch"; });
+  document.addEventListener("click", async (event) => {
+    const link = referring(event);
+    if (link && touched && link !== asker) {
+      event.preventDefault();
+      const html = await preview(link);
+      if (html) open(link, html);
+      else location.href = link.href;
+    } else if (!link) ask(event);
+  });
+
+  // Symbols ------------------------------------------------------------------
+
+  const letter = (element) => {
+    const alphabet = ALPHABETS.find((name) => element.classList.contains(name));
+    return alphabet && !element.children.length ? `${alphabet} ${element.textContent}` : null;
+  };
+
+  const chapter = Number(/\/(\d+)_/.exec(`/${page}`)?.[1]);
+
+  // Rows for a letter: those of this chapter, else those for every chapter.
+  function meanings(name) {
+    const all = rows.filter((row) => row.letters.includes(name));
+    const here = all.filter((row) => row.chapters.includes(chapter));
+    return here.length ? here : all.filter((row) => !row.chapters.length);
+  }
+
+  async function entry(row) {
+    const python = row.python.map((name) => `<code>${name}</code>`).join(", ");
+    const values = await Promise.all(row.python.map((name) => window.kernelbook?.ask?.(name)));
+    const here = values.filter(Boolean).map((value) => `<br>here: ${value}`).join("");
+    return `<dt>${row.symbol}</dt><dd>${row.meaning}<br><small>Python: ${python || "–"}; ` +
+      `shape: ${row.shape}${here}</small></dd>`;
+  }
+
+  async function ask(event) {
+    const equation = event.target.closest?.("div.math[id]");
+    const button = event.target.closest?.(".ask");
+    if (!equation || event.target.closest("a")) return close();
+    const one = letter(event.target);
+    if (!button && !one) return close();
+    if (!rows) await load("symbols");
+    if (!rows) return;
+    const all = [...equation.querySelectorAll(".katex-html .mord")].map(letter).filter(Boolean);
+    const names = new Set(one && !button ? [one] : all);
+    const found = [...new Set([...names].flatMap(meanings))];
+    const list = (await Promise.all(found.map(entry))).join("");
+    const nothing = "<p>The text around the equation says what this is.</p>";
+    open(button ?? event.target, `${list ? `<dl>${list}</dl>` : nothing}` +
+      `<p><a href="~/chapters/notation.html">all symbols</a></p>`);
+  }
+})();

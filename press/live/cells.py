@@ -1,0 +1,122 @@
+"""Run a cell in the browser as a notebook would, and say what it showed.
+
+The outputs have the form of the record in ``tests/expected``: a list of
+``{kind: text}``, where the kind is a stream or a MIME type.
+"""
+
+import ast
+import io
+import os
+import sys
+import time
+import traceback
+
+os.environ["MPLBACKEND"] = "agg"
+LONGEST = 200_000  # characters that a cell may print
+OFTEN = 0.3  # seconds between two looks at what was printed
+names = {"__name__": "__main__"}
+
+
+class Printed(io.TextIOBase):
+    """A stream that hands on what was printed, now and then, up to a bound."""
+
+    def __init__(self, kind, show):
+        self.kind, self.show = kind, show
+        self.parts, self.length, self.shown = [], 0, time.monotonic()
+
+    def write(self, text):
+        room = LONGEST - self.length
+        if room > 0:
+            self.parts.append(text[:room])
+            self.length += len(text)
+            if len(text) >= room:
+                self.parts.append("\n… and more, which is not shown.\n")
+        if time.monotonic() - self.shown > OFTEN:
+            self.hand_on()
+        return len(text)
+
+    def hand_on(self):
+        if self.parts:
+            self.show({self.kind: "".join(self.parts)})
+        self.parts, self.shown = [], time.monotonic()
+
+
+def bundle(value):
+    """What a notebook would show of the last value of a cell."""
+    if hasattr(value, "_repr_mimebundle_"):
+        return value._repr_mimebundle_()
+    return {"text/plain": repr(value)}
+
+
+def figures():
+    """Figures that the cell has drawn, as SVG, and closed."""
+    plt = sys.modules.get("matplotlib.pyplot")
+    for number in plt.get_fignums() if plt else ():
+        fig, file = plt.figure(number), io.StringIO()
+        fig.savefig(
+            file, format="svg", bbox_inches="tight", metadata={"Date": None}
+        )
+        yield {"image/svg+xml": file.getvalue(), "text/plain": repr(fig)}
+        plt.close(fig)
+
+
+def run(source, show):
+    """Run one cell; ``show`` gets its outputs.  Gives the error, or None."""
+    streams = Printed("stdout", show), Printed("stderr", show)
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = streams
+    error = None
+    try:
+        body = ast.parse(source, "<cell>").body
+        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        exec(compile(ast.Module(body, []), "<cell>", "exec"), names)
+        if last is not None:
+            code = compile(ast.Expression(last.value), "<cell>", "eval")
+            value = eval(code, names)
+            if value is not None and not source.rstrip().endswith(";"):
+                streams[0].hand_on()
+                show(bundle(value))
+        for stream in streams:
+            stream.hand_on()
+        for figure in figures():
+            show(figure)
+    except BaseException as problem:  # also KeyboardInterrupt: it is told
+        error = describe(problem, source)
+    finally:
+        for stream in streams:
+            stream.hand_on()
+        sys.stdout, sys.stderr = before
+        if error and "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close("all")
+    return error
+
+
+def describe(problem, source):
+    """Name, words and place of an error, without the frames of this file."""
+    lines = source.splitlines()
+    places = [
+        f"line {number}: {lines[number - 1].strip()}"
+        for frame, number in traceback.walk_tb(problem.__traceback__)
+        if frame.f_code.co_filename == "<cell>" and number <= len(lines)
+    ]
+    if isinstance(problem, SyntaxError):
+        places = [f"line {problem.lineno}: {(problem.text or '').strip()}"]
+    return {
+        "name": type(problem).__name__,
+        "words": str(problem).strip(),
+        "place": "\n".join([*places[:3], *places[3:][-2:]]),
+    }
+
+
+def look(name):
+    """What a name of the notation table is now, in one line, or nothing."""
+    try:
+        value = eval(name, names)
+    except Exception:  # not assigned yet, or a form such as X[n]
+        return ""
+    shape = getattr(value, "shape", None)
+    if shape:
+        return f"{name} has shape {shape}"
+    if isinstance(value, (int, float)) or shape == ():
+        return f"{name} = {value:.6g}"
+    return ""

@@ -1,0 +1,94 @@
+// Python, in a thread of its own: the page stays alive whatever a cell does.
+// Every file is looked up in the browser's store, or fetched, and its hash
+// compared before it is used.
+
+const KEPT = "kernelbook-live";
+const here = new URL("./", import.meta.url);
+const say = (message) => postMessage(message);
+const inHex = (bytes) =>
+  [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, "0")).join("");
+
+let loaded = 0;
+
+async function fetched(address, file) {
+  const answer = await fetch(address).catch(() => null);
+  if (!answer?.ok) throw new Error(`${file.name} could not be fetched`);
+  const parts = [];
+  for await (const part of answer.body) {
+    parts.push(part);
+    loaded += part.length;
+    say({ loaded });
+  }
+  return new Blob(parts);
+}
+
+async function verified(file) {
+  const store = await caches.open(KEPT);
+  const address = new URL(`${file.name}?${file.sha256.slice(0, 16)}`, here).href;
+  const kept = await store.match(address);
+  const blob = kept ? await kept.blob() : await fetched(address, file);
+  if (kept) say({ loaded: (loaded += file.bytes) });
+  const bytes = await blob.arrayBuffer();
+  if (inHex(await crypto.subtle.digest("SHA-256", bytes)) !== file.sha256) {
+    await store.delete(address);
+    throw new Error(`${file.name} has arrived damaged (its hash is wrong)`);
+  }
+  if (!kept) await store.put(address, new Response(bytes)).catch(() => {});
+  return bytes;
+}
+
+let python, cells;
+
+async function start({ files, packages, interrupt }) {
+  const bytes = {};
+  await Promise.all(files.map(async (f) => { bytes[f.name] = await verified(f); }));
+  // From here on Pyodide's own requests are answered from what was verified.
+  const ask = self.fetch;
+  self.fetch = (address, options) => {
+    const url = new URL(address?.url ?? address, here);
+    const name = url.pathname.split("/").pop();
+    const type = name.endsWith(".wasm") ? "application/wasm" : "application/octet-stream";
+    return bytes[name]
+      ? Promise.resolve(new Response(bytes[name], { headers: { "Content-Type": type } }))
+      : ask(address, options);
+  };
+  say({ stage: "starting Python" });
+  const { loadPyodide } = await import("./pyodide.mjs");
+  python = await loadPyodide({ indexURL: here.href });
+  if (interrupt) python.setInterruptBuffer(interrupt);
+  say({ stage: "unpacking NumPy, SciPy and Matplotlib" });
+  await python.loadPackage(packages, { messageCallback() {}, checkIntegrity: false });
+  for (const { name } of files.filter((f) => f.unpack))
+    python.unpackArchive(bytes[name], "zip", { extractDir: "/lib/python-site" });
+  say({ stage: "importing the library" });
+  const source = new TextDecoder().decode(bytes["cells.py"]);
+  python.runPython(`
+import sys, types
+sys.path.insert(0, "/lib/python-site")
+cells = types.ModuleType("cells")
+sys.modules["cells"] = cells`);
+  python.globals.get("exec")(source, python.runPython("cells.__dict__"));
+  python.runPython("import kernelbook, matplotlib.pyplot");
+  cells = python.pyimport("cells");
+  self.fetch = ask;
+}
+
+function run({ run: id, source }) {
+  const show = (output) =>
+    say({ id, output: output.toJs({ dict_converter: Object.fromEntries }) });
+  const error = cells.run(source, show);
+  say({ id, done: true, error: error?.toJs({ dict_converter: Object.fromEntries }) ?? null });
+}
+
+onmessage = async ({ data }) => {
+  try {
+    if (data.files) {
+      await start(data);
+      say({ ready: true });
+    } else if (data.ask) say({ asked: data.ask, value: cells.look(data.ask) });
+    else run(data);
+  } catch (error) {
+    // Python itself has died (out of memory): the page starts another one.
+    say({ broken: String(error.message ?? error).split("\n").pop(), id: data.run });
+  }
+};

@@ -1,0 +1,173 @@
+"""Ask an equation: what a reference refers to, what a symbol stands for.
+
+Beside the pages the build writes, in ``_previews/``,
+
+    chapters/02_dual_representation.js   what other places refer to on this
+                                         page: equations, figures, theorems
+    symbols.js                           the table of notation, by symbol
+
+and gives every labelled equation a button that asks what its symbols mean.
+``_static/previews.js`` shows them; it fetches such a file when it is first
+asked for something in it.  They are scripts and not data, because a page that
+was opened from a disk may load no data.
+"""
+
+import json
+import re
+from pathlib import Path
+from posixpath import normpath
+from urllib.parse import unquote, urlsplit
+
+from lxml import html as parser
+
+from press.reader import pages
+
+FOLDER = "_previews"
+TARGETS = (
+    "//div[@class='math' and @id]",
+    "//figure[@id]",
+    "//div[contains(@class, 'proof') and @id]",
+    "//dt[starts-with(@id, 'term-')]",
+)
+# A letter of KaTeX is known by its text and by the alphabet it is set in.
+ALPHABETS = ("mathnormal", "mathbf", "boldsymbol", "mathcal", "mathbb")
+CHAPTER = re.compile(r"\(chapters? (\d+)(?: and (\d+))?\)")
+ASK = '<button type="button" class="ask" aria-label="{}">?</button>'
+
+
+def to_text(element):
+    return parser.tostring(element, encoding="unicode", with_tail=False)
+
+
+def references(tree, name):
+    """Page and id of what a page refers to."""
+    for link in tree.xpath("//a[contains(@class, 'internal')]/@href"):
+        address = urlsplit(link)
+        if address.fragment and not address.scheme:
+            page = name
+            if address.path:
+                folder = name.rpartition("/")[0]
+                page = normpath(f"{folder}/{address.path}")
+            yield page.removesuffix(".html"), unquote(address.fragment)
+
+
+def shown(element, name):
+    """A target as a preview has it: no ids, no anchors, addresses that fit.
+
+    Addresses start at the root of the book, which each page knows.
+    """
+    copy = parser.fromstring(to_text(element))
+    if copy.tag == "dt":
+        words = element.getnext()
+        while words.tag != "dd":
+            words = words.getnext()
+        copy = parser.fromstring(f"<div>{to_text(words)}</div>")
+        copy[0].tag = "div"
+    for extra in copy.xpath(
+        ".//a[@class='headerlink'] | .//button | .//annotation"
+    ):
+        extra.drop_tree()
+    for script in copy.xpath(".//script | .//*[@class='live-controls']"):
+        script.drop_tree()
+    for part in copy.iter():
+        part.attrib.pop("id", None)
+        for key in ("href", "src"):
+            if key in part.attrib and not urlsplit(part.get(key)).scheme:
+                there = f"{name.rpartition('/')[0]}/{part.get(key)}"
+                part.set(key, "~/" + normpath(there))
+    return to_text(copy)
+
+
+def letter(element):
+    """The name of a letter as KaTeX sets it, such as ``mathbf K``."""
+    alphabet = set((element.get("class") or "").split())
+    found = [a for a in ALPHABETS if a in alphabet]
+    return f"{found[0]} {element.text}" if found and element.text else None
+
+
+def letters(element):
+    """The letters of a formula, without its indices, in order."""
+    found = element.xpath(
+        ".//span[contains(@class, 'mord') and not(*)]"
+        "[not(contains(@class, 'mtight'))]"
+    )
+    return [name for e in found if (name := letter(e))]
+
+
+def symbols(tree):
+    """The rows of the table of notation, and the letters of each."""
+    for row in tree.xpath("//table//tbody/tr"):
+        first, meaning, python, shape = row.xpath("./td/p | ./td/div/p")[:4]
+        leading = [
+            found[0]
+            for formula in first.xpath(".//span[@class='math']")
+            if (found := letters(formula))
+        ]
+        note = CHAPTER.search(first.text_content())
+        yield {
+            "letters": list(dict.fromkeys(leading)),
+            "chapters": [int(n) for n in note.groups() if n] if note else [],
+            "symbol": inner(first),
+            "meaning": inner(meaning),
+            "python": [
+                code.text_content() for code in python.xpath(".//code")
+            ],
+            "shape": shape.text_content(),
+        }
+
+
+def inner(element):
+    text = to_text(element)
+    return text[text.index(">") + 1 : text.rindex("<")]
+
+
+def call(function, *arguments):
+    """One call, as a script; the same for the same arguments."""
+    packed = (
+        json.dumps(a, ensure_ascii=False, separators=(",", ":"))
+        for a in arguments
+    )
+    return f"{function}({','.join(packed)});\n"
+
+
+def write_previews(app, exception):
+    if exception is not None or app.builder.format != "html":
+        return
+    out = Path(app.outdir)
+    trees = {
+        page.name: parser.fromstring((out / f"{page.name}.html").read_bytes())
+        for page in pages()
+    }
+    asked = {r for name, tree in trees.items() for r in references(tree, name)}
+    for name, tree in trees.items():
+        found = {
+            target.get("id"): shown(target, name)
+            for path in TARGETS
+            for target in tree.xpath(path)
+            if (name, target.get("id")) in asked
+        }
+        file = out / FOLDER / f"{name}.js"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(call("kernelbookPreviews", name, found), "utf-8")
+        if name.endswith("/notation"):
+            rows = list(symbols(tree))
+            text = call("kernelbookSymbols", rows)
+            (out / FOLDER / "symbols.js").write_text(text, "utf-8")
+
+
+EQUATION = re.compile(
+    r'(<div class="math" id="[^"]+">\s*<span class="eqno">)(\([^<]*\))'
+)
+
+
+def ask_buttons(app, pagename, templatename, context, doctree):
+    """A labelled equation can be asked, by touch and by keyboard."""
+    if doctree is not None and "body" in context:
+        context["body"] = EQUATION.sub(
+            lambda m: (
+                m[1]
+                + ASK.format(f"What do the symbols of {m[2]} mean?")
+                + m[2]
+            ),
+            context["body"],
+        )

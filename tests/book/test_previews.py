@@ -1,0 +1,79 @@
+"""Ask an equation: every reference has its preview, every letter its row."""
+
+import json
+import re
+
+import pytest
+from pages import BOOK, CHAPTERS, HTML, MODEL, law, local, tree
+
+pytestmark = pytest.mark.browser
+KINDS = re.compile(r"#(equation-|fig-|thm-|lem-|cor-|prop-|def-|alg-|term-)")
+LINK = "article a.internal[href*='#equation-']"
+
+
+def previews(page):
+    """What a page's file of previews holds, by id."""
+    file = HTML / "_previews" / page.replace(".html", ".js")
+    text = file.read_text("utf-8")
+    return json.loads(f"[{text[text.index('(') + 1 : text.rindex(')')]}]")[1]
+
+
+@law(BOOK)
+def test_every_reference_has_its_preview(page):
+    for link in tree(page).xpath("//article//a[contains(@class,'internal')]"):
+        if KINDS.search(link.get("href")):
+            file, anchor = local(page, link.get("href"))
+            there = file.relative_to(HTML.resolve()).as_posix()
+            if anchor not in previews(there):
+                yield f"no preview of {link.get('href')}"
+
+
+@law(BOOK)
+def test_previews_bring_no_id_and_no_script(page):
+    for anchor, html in previews(page).items():
+        if re.search(r'<script|\sid="', html):
+            yield f"{anchor} would bring an id or a script"
+
+
+@law(CHAPTERS)
+def test_a_labelled_equation_can_be_asked(page):
+    for equation in tree(page).xpath("//div[@class='math' and @id]"):
+        if equation.find(".//button[@class='ask']") is None:
+            yield f"{equation.get('id')} has no button"
+
+
+def test_a_reference_shows_its_equation_and_escape_hides_it(visit):
+    page = visit(MODEL)
+    link, box = page.locator(LINK).first, page.locator("#preview")
+    link.focus()
+    box.locator(".katex").first.wait_for()
+    assert link.get_attribute("aria-describedby") == "preview"
+    page.keyboard.press("Escape")
+    assert box.is_hidden()
+    link.hover()
+    box.locator(".katex").first.wait_for()
+    assert page.problems == []
+
+
+def test_on_a_phone_the_first_tap_shows_and_the_second_follows(visit):
+    size = {"width": 375, "height": 800}
+    page = visit(MODEL, viewport=size, has_touch=True)
+    link = page.locator(LINK).first
+    link.scroll_into_view_if_needed()
+    link.tap()
+    page.locator("#preview .katex").first.wait_for()
+    assert "#equation-" not in page.url
+    page.evaluate("scrollTo(scrollX, scrollY)")
+    link.tap()
+    page.wait_for_url("**#equation-*")
+
+
+def test_the_letters_of_an_equation_are_explained(visit):
+    page = visit(MODEL)
+    page.locator("div.math .ask").first.click()
+    rows = page.locator("#preview dt")
+    rows.first.wait_for()
+    assert rows.count() >= 2
+    said = page.locator("#preview").inner_text()
+    assert "Python" in said and "shape" in said
+    assert page.problems == []
