@@ -96,7 +96,7 @@ def _(rng):
     }
 
 
-@world("eq-gen-risk", "eq-gen-least-risk")
+@world("eq-gen-risk")
 def _(rng):
     """Four actions, with any prices."""
     X, model, here = three_gaussians(rng)
@@ -109,8 +109,7 @@ def _(rng):
         "a": range(4),
         "L_": lambda k, a: loss[k, a],
         "R_": From(0, [risk(a) for a in range(4)]),
-        r"\mathbf x": inputs(rng, X, size=12),
-        r"\hat a": lambda x: bayes.decide(model, [x], loss)[0],
+        r"\mathbf x": inputs(rng, X, size=3),
     }
 
 
