@@ -96,7 +96,7 @@ def _(rng):
     }
 
 
-@world("eq-gen-risk", "eq-gen-least-risk")
+@world("eq-gen-risk")
 def _(rng):
     """Four actions, with any prices."""
     X, model, here = three_gaussians(rng)
@@ -109,8 +109,7 @@ def _(rng):
         "a": range(4),
         "L_": lambda k, a: loss[k, a],
         "R_": From(0, [risk(a) for a in range(4)]),
-        r"\mathbf x": inputs(rng, X, size=12),
-        r"\hat a": lambda x: bayes.decide(model, [x], loss)[0],
+        r"\mathbf x": inputs(rng, X, size=3),
     }
 
 
@@ -131,8 +130,8 @@ def _(rng):
 
 @world("eq-gen-log-sum-exp")
 def _(rng):
-    a = 3 * rng.standard_normal(4)
-    return {"K": 4, "a_": From(0, a), "m": a.max()}
+    f = 3 * rng.standard_normal(4)
+    return {"K": 4, "f_": From(0, f), "m": f.max()}
 
 
 # Linear discriminant analysis -----------------------------------------------
@@ -160,7 +159,6 @@ def lda(rng, K=3):
     "eq-gen-priors",
     "eq-lda-means",
     "eq-lda-covariance",
-    "eq-lda-scores",
     "eq-lda-weights",
 )
 def _(rng):
@@ -197,7 +195,7 @@ def _(rng):
     return here | {"c": c}
 
 
-@world("eq-lda-two-classes", "eq-lda-two-bias", "eq-lda-sigmoid")
+@world("eq-lda-two-classes", "eq-lda-sigmoid")
 def _(rng):
     *_, model, here = lda(rng, K=2)
     W, b = bayes.linear_form(model)
@@ -256,7 +254,7 @@ def _(rng):
     return fisher_world(rng)
 
 
-@world("eq-kfd-within", "eq-kfd-between", "eq-kfd-criterion")
+@world("eq-kfd-criterion")
 def _(rng):
     """Scatter of explicit features, three of each input."""
     X, t = examples(rng)
@@ -275,12 +273,9 @@ def _(rng):
         "N": N,
         r"\lambda": lam,
         r"\mathbf a": a,
-        r"\mathbf v": Phi.T @ a,
         r"\mathbf K": K,
         r"\mathbf C": np.eye(N) - same / same.sum(axis=1),
         r"\mathbf H": np.eye(N) - 1 / N,
-        r"\mathbf S_W": S.within,
-        r"\mathbf S_B": S.between,
         "J": J,
     }
 
@@ -444,18 +439,18 @@ def _(rng):
 
 @world("eq-nb-copies")
 def _(rng):
-    """A model of c equal columns against the density of one."""
+    """A model of r equal columns against the density of one."""
     X, t = examples(rng, K=2, D=1)
-    x, c = rng.standard_normal(), 4
-    model = bayes.fit_gaussian_nb(np.tile(X, c), t)
-    belief = np.exp(bayes.log_posterior(model, [[x] * c]))[0]
+    x, r = rng.standard_normal(), 4
+    model = bayes.fit_gaussian_nb(np.tile(X, r), t)
+    belief = np.exp(bayes.log_posterior(model, [[x] * r]))[0]
 
     def density(x, k):
         return norm(X[t == k].mean(), X[t == k].std()).pdf(x)
 
     return bound(X, t, model, density) | {
         "x": x,
-        "c": c,
+        "r": r,
         r"p(t = 1 \mid x, \dots, x)": belief[1],
         r"p(t = 0 \mid x, \dots, x)": belief[0],
     }
