@@ -454,7 +454,7 @@ def _(rng):
         r"\mathbf x": x,
         r"\sigma": expit,
         "s": fitted.slope,
-        "r": fitted.offset,
+        "d": fitted.offset,
         "y": score,
     }
 
@@ -477,9 +477,9 @@ def _(rng):
     y, t = scored(rng)
     q = calibration.soft_targets(t)
 
-    def J(s, r):
+    def J(s, d):
         """By the coin that comes up with q: its surprise under p."""
-        z = s * y + r
+        z = s * y + d
         return sum(
             q_n * np.logaddexp(0, -z_n) + (1 - q_n) * np.logaddexp(0, z_n)
             for q_n, z_n in zip(q, z, strict=True)
@@ -490,7 +490,7 @@ def _(rng):
         "n": range(1, len(t) + 1),
         "J": J,
         "s": rng.uniform(0.5, 2.0),
-        "r": rng.standard_normal(),
+        "d": rng.standard_normal(),
         r"\mathbf y": y,
         r"\mathbf q": q,
         r"\sigma": expit,
