@@ -209,6 +209,24 @@ def _(rng):
     }
 
 
+@world("eq-mix-products")
+def _(rng):
+    """A layer of two mixed units, its outputs weighted."""
+    W, Lambda = rng.standard_normal((2, 3)), rng.standard_normal((2, 3))
+    x, v = rng.standard_normal(3), rng.standard_normal(2)
+    pairs = [(j, m) for j in range(2) for m in range(3)]
+    return {
+        "H": 2,
+        "P": 3,
+        r"\mathbf x": x,
+        "v_": v,
+        r"\lambda_^": {(j + 1, m + 1): Lambda[j, m] for j, m in pairs},
+        "c_^": {(j + 1, m + 1): (v[:, None] * Lambda)[j, m] for j, m in pairs},
+        r"\mathbf w_": W,
+        r"\phi_": ACTIVATIONS,
+    }
+
+
 @world("eq-mix-forward")
 def _(rng):
     """Discrete distributions, and their divergences by a loop."""
