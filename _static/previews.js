@@ -111,8 +111,9 @@
     const python = row.python.map((name) => `<code>${name}</code>`).join(", ");
     const values = await Promise.all(row.python.map((name) => window.kernelbook?.ask?.(name)));
     const here = values.filter(Boolean).map((value) => `<br>here: ${value}`).join("");
+    const first = row.first.map((link) => `; first in ${link}`).join("");
     return `<dt>${row.symbol}</dt><dd>${row.meaning}<br><small>Python: ${python || "–"}; ` +
-      `shape: ${row.shape}${here}</small></dd>`;
+      `shape: ${row.shape}${first}${here}</small></dd>`;
   }
 
   async function ask(event) {
