@@ -78,11 +78,11 @@ def shown(element, name):
     return to_text(copy)
 
 
-def letter(element):
-    """The name of a letter as KaTeX sets it, such as ``mathbf K``."""
+def named(element):
+    """The letters KaTeX sets in one span, by name, such as ``mathbf K``."""
     alphabet = set((element.get("class") or "").split())
     found = [a for a in ALPHABETS if a in alphabet]
-    return f"{found[0]} {element.text}" if found and element.text else None
+    return [f"{found[0]} {one}" for one in element.text or ""] if found else []
 
 
 def letters(element):
@@ -91,7 +91,7 @@ def letters(element):
         ".//span[contains(@class, 'mord') and not(*)]"
         "[not(contains(@class, 'mtight'))]"
     )
-    return [name for e in found if (name := letter(e))]
+    return [name for element in found for name in named(element)]
 
 
 def first_uses(trees):

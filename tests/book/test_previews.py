@@ -88,7 +88,8 @@ TABLE = "chapters/notation.html"
 def test_no_equation_uses_a_letter_before_it_is_introduced(page):
     """By the table of notation, the text before, or the paragraph after.
 
-    The letter that an equation begins with is what it defines.
+    The letter that an equation begins with is what it defines; a vector
+    introduces its entries, and they introduce it.
     """
     chapter = number_of(page)
     known = {
@@ -104,6 +105,8 @@ def test_no_equation_uses_a_letter_before_it_is_introduced(page):
             known.update(used[:1])
             for after in formula.xpath("following::p[1]//span[@class='math']"):
                 known.update(letters(after))
-            for one in sorted({*used} - known):
-                yield f"{formula.get('id')} uses {one}, not introduced yet"
+            introduced = {one[-1] for one in known}
+            for one in dict.fromkeys(used):
+                if one[-1] not in introduced:
+                    yield f"{formula.get('id')} uses {one} before its time"
         known.update(used)
