@@ -93,9 +93,11 @@
 
   // Symbols ------------------------------------------------------------------
 
-  const letter = (element) => {
+  // KaTeX sets neighbours of one alphabet in one span.
+  const letters = (element) => {
     const alphabet = ALPHABETS.find((name) => element.classList.contains(name));
-    return alphabet && !element.children.length ? `${alphabet} ${element.textContent}` : null;
+    return alphabet && !element.children.length
+      ? [...element.textContent].map((one) => `${alphabet} ${one}`) : [];
   };
 
   const chapter = Number(/\/(\d+)_/.exec(`/${page}`)?.[1]);
@@ -111,20 +113,21 @@
     const python = row.python.map((name) => `<code>${name}</code>`).join(", ");
     const values = await Promise.all(row.python.map((name) => window.kernelbook?.ask?.(name)));
     const here = values.filter(Boolean).map((value) => `<br>here: ${value}`).join("");
+    const first = row.first.map((link) => `; first in ${link}`).join("");
     return `<dt>${row.symbol}</dt><dd>${row.meaning}<br><small>Python: ${python || "–"}; ` +
-      `shape: ${row.shape}${here}</small></dd>`;
+      `shape: ${row.shape}${first}${here}</small></dd>`;
   }
 
   async function ask(event) {
     const equation = event.target.closest?.("div.math[id]");
     const button = event.target.closest?.(".ask");
     if (!equation || event.target.closest("a")) return close();
-    const one = letter(event.target);
-    if (!button && !one) return close();
+    const touched = letters(event.target);
+    if (!button && !touched.length) return close();
     if (!rows) await load("symbols");
     if (!rows) return;
-    const all = [...equation.querySelectorAll(".katex-html .mord")].map(letter).filter(Boolean);
-    const names = new Set(one && !button ? [one] : all);
+    const all = [...equation.querySelectorAll(".katex-html .mord")].flatMap(letters);
+    const names = new Set(button ? all : touched);
     const found = [...new Set([...names].flatMap(meanings))];
     const list = (await Promise.all(found.map(entry))).join("");
     const nothing = "<p>The text around the equation says what this is.</p>";

@@ -78,11 +78,11 @@ def shown(element, name):
     return to_text(copy)
 
 
-def letter(element):
-    """The name of a letter as KaTeX sets it, such as ``mathbf K``."""
+def named(element):
+    """The letters KaTeX sets in one span, by name, such as ``mathbf K``."""
     alphabet = set((element.get("class") or "").split())
     found = [a for a in ALPHABETS if a in alphabet]
-    return f"{found[0]} {element.text}" if found and element.text else None
+    return [f"{found[0]} {one}" for one in element.text or ""] if found else []
 
 
 def letters(element):
@@ -91,7 +91,36 @@ def letters(element):
         ".//span[contains(@class, 'mord') and not(*)]"
         "[not(contains(@class, 'mtight'))]"
     )
-    return [name for e in found if (name := letter(e))]
+    return [name for element in found for name in named(element)]
+
+
+def first_uses(trees):
+    """Where a letter first stands in a labelled equation: chapter, link."""
+    found = {}
+    for name, tree in trees.items():
+        for equation in tree.xpath("//div[@class='math' and @id]"):
+            address = f"~/{name}.html#{equation.get('id')}"
+            number = "".join(equation.xpath("./span[@class='eqno']/text()"))
+            link = f'<a href="{address}">{number.strip()}</a>'
+            for one in dict.fromkeys(letters(equation)):
+                found.setdefault(one, []).append((number_of(name), link))
+    return found
+
+
+def number_of(name):
+    """The number of a chapter, or 0 for other pages."""
+    found = re.search(r"/(\d+)_", name)
+    return int(found[1]) if found else 0
+
+
+def introduced(row, uses):
+    """The first equation with a letter of the row, in a chapter it is for."""
+    return [
+        link
+        for one in row["letters"]
+        for chapter, link in uses.get(one, [])
+        if not row["chapters"] or chapter in row["chapters"]
+    ][:1]
 
 
 def symbols(tree):
@@ -150,7 +179,8 @@ def write_previews(app, exception):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(call("kernelbookPreviews", name, found), "utf-8")
         if name.endswith("/notation"):
-            rows = list(symbols(tree))
+            uses = first_uses(trees)
+            rows = [r | {"first": introduced(r, uses)} for r in symbols(tree)]
             text = call("kernelbookSymbols", rows)
             (out / FOLDER / "symbols.js").write_text(text, "utf-8")
 

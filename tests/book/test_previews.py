@@ -6,6 +6,8 @@ import re
 import pytest
 from pages import BOOK, CHAPTERS, HTML, MODEL, law, local, tree
 
+from press.previews import letters, number_of, symbols
+
 pytestmark = pytest.mark.browser
 KINDS = re.compile(r"#(equation-|fig-|thm-|lem-|cor-|prop-|def-|alg-|term-)")
 LINK = "article a.internal[href*='#equation-']"
@@ -77,3 +79,34 @@ def test_the_letters_of_an_equation_are_explained(visit):
     said = page.locator("#preview").inner_text()
     assert "Python" in said and "shape" in said
     assert page.problems == []
+
+
+TABLE = "chapters/notation.html"
+
+
+@law(CHAPTERS)
+def test_no_equation_uses_a_letter_before_it_is_introduced(page):
+    """By the table of notation, the text before, or the paragraph after.
+
+    The letter that an equation begins with is what it defines; a vector
+    introduces its entries, and they introduce it.
+    """
+    chapter = number_of(page)
+    known = {
+        one
+        for row in symbols(tree(TABLE))
+        for one in row["letters"]
+        if not row["chapters"] or chapter in row["chapters"]
+    }
+    formulas = "//article//*[@class='math'][self::div or self::span]"
+    for formula in tree(page).xpath(formulas):
+        used = letters(formula)
+        if formula.get("id"):
+            known.update(used[:1])
+            for after in formula.xpath("following::p[1]//span[@class='math']"):
+                known.update(letters(after))
+            introduced = {one[-1] for one in known}
+            for one in dict.fromkeys(used):
+                if one[-1] not in introduced:
+                    yield f"{formula.get('id')} uses {one} before its time"
+        known.update(used)

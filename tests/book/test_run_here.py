@@ -5,15 +5,21 @@ record if it is tagged ``differs-in-browser`` and says why; there are few.
 """
 
 import json
+import subprocess
+import sys
+import time
 
 import pytest
 from nbformat.v4 import new_code_cell, new_output
-from pages import CHAPTERS, HTML, MODEL
+from pages import AXE, CHAPTERS, HTML, MODEL
+from test_visits import ask
 
 from press.outputs import expected, record
+from press.reader import ROOT
 
 pytestmark = pytest.mark.live
 RUNTIME = HTML / "_live"
+LIVE = ROOT / "press" / "live"
 MOST = 5  # cells of the book that may differ
 RUNS = "document.documentElement.dataset.python === 'runs'"
 PHONE = {"viewport": {"width": 375, "height": 800}, "has_touch": True}
@@ -175,6 +181,80 @@ def test_a_page_from_a_disk_says_how_to_serve_it(browser):
     words = page.locator(".live-words")
     assert "http.server" in words.inner_text()
     assert page.locator(".live-start").count() == 0
+
+
+@pytest.mark.parametrize("lack", ["WebAssembly", "Worker", "caches"])
+def test_an_old_browser_is_told_before_the_download(browser, site, lack):
+    with browser.new_context() as context:
+        context.add_init_script(f"delete window.{lack}")
+        page, asked = context.new_page(), []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{site}/{MODEL}", wait_until="load")
+        assert "too old" in page.locator(".live-words").inner_text()
+        assert page.locator(".live-start").count() == 0
+        assert sum("/_live/" in address for address in asked) == 2
+
+
+def test_a_page_pleases_its_judges_before_and_while_it_runs(visit):
+    """Also in the dark: bar, buttons, editor, verdict and new figures."""
+    page = visit(MODEL, **PHONE, reduced_motion="reduce")
+    page.set_default_timeout(ENOUGH)
+    page.evaluate(AXE.read_text("utf-8"))
+    wrong = ask(page, "comesWhole", "fitsItsWidth", "pleasesAxe")
+    page.get_by_role("button", name="Run it here").click()
+    page.wait_for_function(RUNS)
+    page.evaluate(PUT, [0, "1 / 0"])
+    page.evaluate(RUN, 0)
+    page.evaluate("kernelbook.cells[0].reset()")
+    page.evaluate("kernelbook.run(kernelbook.cells.slice(0, 8))")
+    page.evaluate(PUT, [9, "1 / 0"])
+    page.evaluate(RUN, 9)
+    wrong += ask(page, "fitsItsWidth", "showsItsFigures", "pleasesAxe")
+    page.emulate_media(media="print")
+    wrong += ask(page, "printsClean")
+    assert wrong == []
+
+
+NATIVE = """
+import json, sys, time
+sys.path.insert(0, sys.argv[1])
+import cells, kernelbook, matplotlib.pyplot
+begun = time.perf_counter()
+for source in json.load(sys.stdin):
+    assert cells.run(source, lambda output: None) is None
+print(time.perf_counter() - begun)
+"""
+
+
+def test_what_it_costs_is_reported(visit, record_property):
+    """Seconds to the first run, cold and from the store; against CPython."""
+    seconds, page = [], visit(MODEL)
+    page.set_default_timeout(ENOUGH)
+    for _ in range(2):
+        begun = time.perf_counter()
+        page.get_by_role("button", name="Run it here").click()
+        page.wait_for_function(RUNS)
+        page.evaluate("kernelbook.run(kernelbook.cells.slice(0, 1))")
+        seconds.append(time.perf_counter() - begun)
+        begun = time.perf_counter()
+        assert page.evaluate("kernelbook.run(kernelbook.cells)")
+        there = time.perf_counter() - begun
+        page.reload()
+    sources = json.dumps([cell.source for cell in CHAPTERS[MODEL].cells])
+    native = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", NATIVE, str(LIVE)],
+        input=sources,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    size = sum(path.stat().st_size for path in RUNTIME.iterdir()) / 1e6
+    record_property(
+        "summary",
+        f"Python in the page: {size:.0f} MB; first cell after "
+        f"{seconds[0]:.1f} s, from the store {seconds[1]:.1f} s; {MODEL} in "
+        f"{there:.1f} s, by CPython {float(native.stdout):.1f} s",
+    )
 
 
 def test_the_runtime_is_what_the_manifest_says():
