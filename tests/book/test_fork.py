@@ -25,7 +25,7 @@ DROPPED = chapters()[9], chapters()[12]
 # Tests of equations, of pages and of what has nothing to do with chapters.
 SEEN = (
     "latex_parses or equation_holds or mutants or nothing_is_wrong or guards"
-    " or test_live or test_reader or test_readme or test_reseed"
+    " or test_live or test_reader or test_readme"
 )
 
 
