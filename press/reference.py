@@ -5,12 +5,10 @@ Below the first paragraph of a docstring goes a line such as
     Equation (6.8) · chapter 2 · chapter 17
 
 Nothing of this is kept by hand.  The equations of a function are those whose
-entry in the ledger names it; failing that, those of the section that prints
-its listing, best those whose check calls it; failing that, those anywhere
-whose check calls it, unless they are many: then it is a tool, and belongs to
-none of them.  Its chapters are those of its equations and those that print
-its listing; failing that, those whose cells name it.  What no chapter names is
-used where the functions are used that call or return it.
+entry in the ledger names it; failing that, those whose check calls it, unless
+they are many: then it is a tool, and belongs to none of them.  Its chapters
+are those of its equations and those that print its listing; failing that,
+those whose cells name it.
 """
 
 import inspect
@@ -34,40 +32,33 @@ def uses(pages):
     An equation is a tuple (chapter, line, label, sort), so that sorting gives
     the order of the book.
     """
-    found: list[dict] = [defaultdict(set) for _ in range(5)]
-    in_ledger, checked, shown, mentioned, beside = found
+    found: list[dict] = [defaultdict(set) for _ in range(4)]
+    in_ledger, checked, shown, mentioned = found
     for page in pages:
-        equations, inside = {}, defaultdict(set)
-        for label, (part, cells) in page.places.items():
-            if part.sort in ROLES:
-                home = (page.number, part.line, label, part.sort)
-                equations[label] = home
-                inside[part.section].add(home)
-                for function in set().union(*(cell.calls for cell in cells)):
+        equations = {
+            label: (page.number, part.line, label, part.sort)
+            for label, (part, _) in page.places.items()
+            if part.sort in ROLES
+        }
+        for label, home in equations.items():
+            for cell in page.places[label].cells:
+                for function in cell.calls:
                     checked[function].add(home)
-        stand = []
+        for entry in homes():
+            if entry.function and entry.page == page.number:
+                shown[entry.function].add(page.number)
+                if entry.anchor in equations:
+                    in_ledger[entry.function].add(equations[entry.anchor])
         for listing in page.directives("literalinclude"):
             module = re.match(r"\.\./kernelbook/(\w+)", listing.argument)[1]
             name = listing.options["pyobject"].partition(".")[0]
-            stand.append((f"{module}.{name}", listing.section))
-        for entry in homes():
-            if entry.function and entry.page == page.number and entry.place:
-                if entry.anchor in equations:
-                    in_ledger[entry.function].add(equations[entry.anchor])
-                else:
-                    part = entry.place.part
-                    section = getattr(part, "title", part.section)
-                    stand.append((entry.function, section))
-        for function, section in stand:
-            shown[function].add(page.number)
-            beside[function] |= inside[section]
+            shown[f"{module}.{name}"].add(page.number)
         for function in set().union(*(cell.names for cell in page.cells)):
             mentioned[function].add(page.number)
     uses = {}
-    for function in {*in_ledger, *checked, *shown, *mentioned}:
-        far, near = checked[function], beside[function]
-        few = far if len(far) <= MANY else set()
-        best = in_ledger[function] or far & near or near or few
+    for function in set().union(*found):
+        few = checked[function] if len(checked[function]) <= MANY else set()
+        best = in_ledger[function] or few
         numbers = {home[0] for home in best} | shown[function]
         uses[function] = sorted(best), sorted(numbers or mentioned[function])
     return uses
@@ -86,41 +77,10 @@ def public():
     }
 
 
-def inherited(found, sources):
-    """Let what no chapter names be used where its users are used.
-
-    >>> sources = {"gp.fit": "def fit() -> GP: ...", "gp.GP": "class GP: ..."}
-    >>> inherited({"gp.fit": (["eq"], ["08"])}, sources)["gp.GP"]
-    (['eq'], ['08'])
-    """
-    found, missing = dict(found), sources.keys() - found.keys()
-    for name in sorted(missing):
-        module, short = name.split(".")
-        # gp.fit( anywhere; in its own module also fit(, -> GP and (GP)
-        own = rf"(?<![.\w]){short}\(|-> \"?{short}\b|\({short}\)"
-        users = [
-            found[user]
-            for user, source in sources.items()
-            if user in found
-            and (
-                f"{name}(" in source
-                or (user.startswith(f"{module}.") and re.search(own, source))
-            )
-        ]
-        if users:
-            equations, numbers = (
-                sorted(set().union(*used)) for used in zip(*users, strict=True)
-            )
-            found[name] = (equations * (len(equations) <= 2 * MANY), numbers)
-    more = missing - found.keys() < missing
-    return inherited(found, sources) if more else found
-
-
 @cache
-def book(*pages):
-    """What these, or the book's, chapters and the ledger say of functions."""
-    sources = {name: inspect.getsource(x) for name, x in public().items()}
-    return inherited(uses(pages or chapters()), sources)
+def book():
+    """What the book's chapters and the ledger say of functions."""
+    return uses(chapters())
 
 
 def sentence(equations, numbers):

@@ -17,7 +17,6 @@ from press.reader import ROOT
 pytestmark = pytest.mark.browser  # needs the built book, though no browser
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))
 REPOSITORY = CONFIG["repository"]["url"]
-LAUNCH = ("https://mybinder.org/v2/gh/", "https://colab.research.google.com/")
 HTML_LIMIT, FIGURE_LIMIT = 250_000, 600_000
 PICTURE = "//*[@id='main-content']//img"
 PROSE = "//article//*[self::p or self::li]//text()"
@@ -164,8 +163,8 @@ def anchors(page):
 
 
 def may_leave(element, address):
-    """Only a link to the book's own repository, and to what runs it."""
-    ours = REPOSITORY and address.startswith((REPOSITORY, *LAUNCH))
+    """Only a link to the book's own repository."""
+    ours = REPOSITORY and address.startswith(REPOSITORY)
     kept = re.match("data:|mailto:|javascript:", address)
     return bool(kept or (ours and element.tag == "a"))
 

@@ -11,8 +11,8 @@ from nbclient import NotebookClient
 from pages import CHAPTERS, FRONT, HTML, PAGES, built, law, tree
 
 from press import take_away
-from press.notebooks import Translation, first_cell
-from press.reader import ROOT, Page
+from press.notebooks import Translation
+from press.reader import ROOT
 
 BOOK, LIBRARY = take_away.BOOK, f"notebooks/{take_away.LIBRARY}"
 
@@ -120,12 +120,6 @@ def test_the_library_installs_from_its_archive(tmp_path):
     assert installed == library
 
 
-def test_the_workflow_fills_the_branch_the_buttons_point_to():
-    workflow = (ROOT / ".github/workflows/ci.yml").read_text("utf-8")
-    assert f"push --force origin HEAD:{take_away.BRANCH}" in workflow
-    assert "path: _build/html/notebooks" in workflow
-
-
 @pytest.mark.parametrize(
     ("myst", "plain"),
     [
@@ -141,10 +135,3 @@ def test_translation_of_directives_and_roles(myst, plain):
     words = {"eq-6-8": "(6.8)", "notation": "NOTATION", "x": "the section x"}
     translate = Translation(words, {"bishop2006": ("Bishop", "2006")})
     assert translate(myst) == plain
-
-
-def test_first_cell_names_the_repository_when_there_is_one():
-    page = Page(ROOT / "p.md", "```{code-cell}\nimport statsmodels\n```\n")
-    text = first_cell("T", page, "x.zip", "https://x/y")
-    assert "git+https://x/y" in text and "statsmodels" in text
-    assert "git+" not in first_cell("T", page, "x.zip", "")
