@@ -67,13 +67,8 @@ def test_no_page_has(what):
 def test_nothing_is_left_of_an_older_build():
     code = [p.relative_to(ROOT) for p in (ROOT / "kernelbook").rglob("*.py")]
     known = {f"_modules/{path.with_suffix('.html')}" for path in code}
-    known |= {
-        "404.html",
-        "genindex.html",
-        "search.html",
-        "_modules/index.html",
-    }
-    assert {*PAGES} <= known | {*BOOK}, "remove _build/html"
+    known |= {"404.html", "genindex.html", "search.html", *BOOK}
+    assert {*PAGES} <= known | {"_modules/index.html"}, "remove _build/html"
     for folder in ("notebooks/*.ipynb", "_sources/chapters/*.md"):
         made = {f"chapters/{path.stem}.html" for path in HTML.glob(folder)}
         assert made <= {*BOOK}, "remove _build/html"

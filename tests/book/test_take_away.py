@@ -62,18 +62,6 @@ def test_page_offers_notebook_source_and_book(page):
 
 
 @built
-@pytest.mark.parametrize("name", [BOOK, LIBRARY])
-def test_an_archive_has_nothing_of_this_day_or_machine(name):
-    with zipfile.ZipFile(HTML / name) as archive:
-        entries = archive.infolist()
-    names = [entry.filename for entry in entries]
-    assert names == sorted(names)
-    for entry in entries:
-        assert entry.date_time == (2026, 1, 1, 0, 0, 0), entry
-        assert entry.external_attr == 0o644 << 16, entry
-
-
-@built
 def test_the_archive_is_whole_and_read_without_a_server(visit, tmp_path):
     """Front page, a chapter with a live figure, search: nothing is amiss."""
     with zipfile.ZipFile(HTML / BOOK) as archive:

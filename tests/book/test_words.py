@@ -13,7 +13,7 @@ from pybtex.database import parse_file
 
 from press import reference
 from press.ledger import CHINESE
-from press.reader import CHAPTERS, Page, chapters, find, left_out, pages
+from press.reader import CHAPTERS, chapters, find, left_out, pages
 
 (GLOSSARY,) = find("glossary").directives("glossary")
 ENTRIES = dict(
@@ -110,36 +110,6 @@ def test_the_book_uses_every_function_and_most_have_an_equation():
     named = public.keys() & uses
     with_equation = [name for name in named if uses[name][0]]
     assert left_out() or len(with_equation) > 0.8 * len(named)
-
-
-TEXT = """# T
-
-## Fit
-
-```{math}
-:label: eq-one
-1
-```
-
-```{literalinclude} ../kernelbook/gp.py
-:pyobject: fit
-```
-
-```{code-cell} ipython3
-:tags: [check-eq-one]
-
-assert gp.mean(1) == 1
-plot(gp.step)
-```
-"""
-
-
-def test_uses_are_read_from_listings_and_cells():
-    uses = reference.uses([Page(CHAPTERS / "08_x.md", TEXT)])
-    home = [("08", 5, "eq-one", "equation")]
-    assert uses["gp.fit"] == ([], ["08"])  # its listing is printed
-    assert uses["gp.mean"] == (home, ["08"])  # a check calls it
-    assert uses["gp.step"] == ([], ["08"])  # named, and no more
 
 
 @built
