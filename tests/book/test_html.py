@@ -178,17 +178,3 @@ def test_every_address_leads_somewhere_in_the_book(page):
             name = target.relative_to(HTML.resolve()).as_posix()
             if anchor not in anchors(name):
                 yield f"{describe(element)}: {name} has no #{anchor}"
-
-
-def test_no_style_sheet_fetches_from_elsewhere():
-    for sheet in HTML.rglob("*.css"):
-        text = sheet.read_text("utf-8")
-        away = re.findall(r"url\(\s*[\"']?((?:https?:|//)[^\"')]+)", text)
-        assert not away, f"{sheet.name}: {away}"
-
-
-def test_the_front_page_leads_to_every_page_of_the_contents():
-    front = BOOK[0]
-    led = {local(front, href)[0] for href in tree(front).xpath("//a/@href")}
-    missing = [page for page in BOOK if (HTML / page).resolve() not in led]
-    assert not missing, f"{front}: no link to {missing}"
