@@ -31,6 +31,7 @@ CHECK = "assert 1 + 1 == int('2'); print(2)"
 FALSE = "assert 1 == int('2'), 'one is not two'"
 TWO, THREE = {"stdout": ["2\n"]}, {"stdout": ["3\n"]}
 LUCKY = """
+assert "lost" not in globals(), "every run starts anew"
 import numpy as np
 from sklearn.utils import check_random_state, shuffle
 from kernelbook import toydata
@@ -150,6 +151,7 @@ def reseeded(book):
 @pytest.mark.parametrize(
     ("claim", "fate"),
     [
+        ("cell 0: ", ""),
         ("cell 1: judge(draws[0])", "FAILED .* - AssertionError: lucky"),
         ("cell 1: assert shuffle", "FAILED .* - AssertionError: scikit-learn"),
         ("cell 1: assert toydata", "FAILED .* - AssertionError: library"),

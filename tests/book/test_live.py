@@ -68,7 +68,7 @@ def test_without_scripts_there_is_all_but_dead_sliders(visit, path):
 
 
 # An artist in the units of its axes; a logarithmic one counts decades.
-READ = """group => {
+READ = """(group, alone) => {
   const axes = Object.values(group.closest('[data-x]').dataset).map((text) => {
     const [kind, ...numbers] = text.split(' ');
     const [low, high, first, last] = numbers.map(Number);
@@ -86,10 +86,9 @@ READ = """group => {
     return new DOMPoint(x + width / 2, y + height / 2)
       .matrixTransform(back.multiply(mark.getCTM()));
   };
-  const marks = [...group.querySelectorAll('use')].map(centre);
-  const path = group.querySelector('path');
+  const [first] = group.querySelectorAll('use, path');
   return {y: axes[1], units: axes.map(({unit}) => unit),
-    points: pairs(marks.length ? marks : along(path))};
+    points: pairs(alone ? [centre(first)] : along(first))};
 }"""
 
 
@@ -113,7 +112,7 @@ class Live:
     def shows(self, artist, numbers):
         """It has these values, at places spread evenly from end to end."""
         group = self.box.locator(f'[data-moves="{artist}"]')
-        found = group.evaluate(READ)
+        found = group.evaluate(READ, len(numbers) == 1)
         axis, points = found["y"], np.array(found["points"])
         y = np.log10(numbers) if axis["log"] else np.array(numbers)
         low, high = axis["ends"]
