@@ -8,6 +8,7 @@ The way of an equation, from its source to a checked page::
         tests/chapter_tests.py           its cells run; outputs are compared
       outputs.py                         hands on the outputs that passed
       numbers.py … pages.py              set, link, pack: each says how
+        tests/book                       reads and opens the built pages
 
 Nothing here imports from ``tests``; ``kernelbook`` knows nothing of it.
 """

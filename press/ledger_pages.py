@@ -1,6 +1,7 @@
 """Pages made from the ledger: the equation index and the errata.
 
-    {equation-index}       every equation and claim, in one table
+    {equation-index}       every equation and claim, in one table, and for
+                           each source where to look for its numbers there
     {errata} wrong         the errata of one kind
     {errata-in-chapters}   errata whose experiment is in a chapter
     {erratum}`EA01`        a link to that erratum
@@ -10,9 +11,10 @@ may contain formulas and references.  What belongs to a chapter that is not in
 the book is left out.
 """
 
+import re
 from collections.abc import Callable
-from pathlib import Path
 
+from docutils.nodes import make_id
 from sphinx.errors import ExtensionError
 from sphinx.roles import XRefRole
 from sphinx.util.docutils import SphinxDirective
@@ -22,16 +24,17 @@ from press.ledger import (
     KINDS,
     LEDGER,
     NOT_EXECUTED,
+    SOURCES,
     Problem,
     homes,
     not_executed,
+    origin,
     read,
     sources,
 )
 from press.reader import ROOT, chapters, find, pages
 
 logger = getLogger(__name__)
-SCRIPT = Path(__file__).with_name("equation_index.js")
 ROLES = {
     "equation": "eq",
     "theorem": "prf:ref",
@@ -79,7 +82,8 @@ def entry_row(entry):
     numbers = ", ".join(f"[{number}]{{.src}}" for number in entry.said)
     functions = filter(None, [entry.function])
     home = entry.page, entry.anchor
-    return row(entry.title, home, numbers, functions, entry.check)
+    title = f"[{entry.title}]{{#{make_id(entry.id)}}}"
+    return row(title, home, numbers, functions, entry.check)
 
 
 def own_row(page, math):
@@ -91,6 +95,36 @@ def own_row(page, math):
     numbers = " · ".join(sources().get(math.label, []))
     home = page.number, math.label
     return row(math.section, home, numbers, ours, "a cell")
+
+
+def place(number):
+    """Where a number stands in its source: PRML, after (6.8).
+
+    >>> sorted(["lecture p. 12", "notes, rule 2", "notes, after (1)",
+    ...         "notes (2)", "notes, before (10)", "notes (1)"], key=place)
+    ['notes (1)', 'notes, after (1)', 'notes (2)', 'notes, before (10)',
+     'lecture p. 12', 'notes, rule 2']
+    """
+    said = [word in number for word in ("rule", "after", "before")]
+    digits = [int(digit) for digit in re.findall(r"\d+", number)]
+    return said[0], *digits[:-1], digits[-1] + (said[1] - said[2]) / 2
+
+
+def by_source(claims):
+    """For each source, its numbers in its own order: links to the rows."""
+    for source in SOURCES:
+        there = [
+            (place(number), number, make_id(entry.id))
+            for entry in claims
+            for number in entry.said
+            if origin(number) == source
+        ]
+        yield f"(source-{source.lower()})=\n**{source}** "
+        yield " · ".join(
+            f"[{number.removeprefix(source).lstrip(', ')}](#{row})"
+            for _, number, row in sorted(there)
+        )
+        yield "\n\n"
 
 
 def equation_index():
@@ -109,7 +143,8 @@ def equation_index():
         if f"{page.number}#{math.label}" not in known
     ]
     rows.sort(key=lambda row: row[:2])
-    return f""":::{{list-table}}
+    return f"""{"".join(by_source(claims))}
+:::{{list-table}}
 :header-rows: 1
 :class: equation-index
 :widths: 30 24 30 16
@@ -119,11 +154,6 @@ def equation_index():
   - function
   - checked by; LaTeX executed
 {"".join(text for *_, text in rows)}:::
-
-```{{raw}} html
-<script>
-{SCRIPT.read_text("utf-8")}</script>
-```
 """
 
 
@@ -180,7 +210,7 @@ class FromLedger(SphinxDirective):
     optional_arguments = 1
 
     def run(self):
-        paths = [LEDGER, NOT_EXECUTED, SCRIPT, *(p.path for p in pages())]
+        paths = [LEDGER, NOT_EXECUTED, *(page.path for page in pages())]
         for path in paths:
             self.env.note_dependency(str(path))
         for problem in read()[1]:

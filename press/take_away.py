@@ -4,14 +4,10 @@ The build writes, beside the pages,
 
     notebooks/02_dual_representation.ipynb    each chapter, plainly
     notebooks/kernelbook.zip                  the library, for pip
-    notebooks/requirements.txt                for Binder
     kernelbook-html.zip                       all pages, to be read offline
 
 Each chapter ends with links to them.  When ``repository: url`` is set in
-``_config.yml``, links to edit the page, to report a mistake and to run the
-notebook on Binder or Colab join them.  Those two services fetch notebooks from
-the branch ``notebooks`` of the repository, onto which the publishing workflow
-puts the folder of that name.
+``_config.yml``, links to edit the page and to report a mistake join them.
 """
 
 import re
@@ -27,7 +23,6 @@ from press.reader import NUMBERED, ROOT, chapters
 
 BOOK = "kernelbook-html.zip"
 LIBRARY = "kernelbook.zip"
-BRANCH = "notebooks"
 TO_FRONT = '<meta http-equiv="Refresh" content="0; url=chapters/index.html" />'
 
 
@@ -60,48 +55,21 @@ def downloads(page):
     return [*links.items()][0 if NUMBERED.match(page) else 2 :]
 
 
-def repository_links(url, branch, page):
-    """Text and address of what a repository makes possible.
-
-    >>> urls = "https://github.com/a/b", "https://git.example.org/a/b", ""
-    >>> [len(repository_links(url, "main", "chapters/02_x")) for url in urls]
-    [4, 2, 0]
-    """
-    if not url:
-        return []
-    links = {
-        "edit": f"{url}/edit/{branch}/{page}.md",
-        "report a mistake": f"{url}/issues/new?title={quote(page)}",
-    }
-    github = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+)", url)
-    if github and NUMBERED.match(page):
-        name, file = github[1], f"{page.split('/')[-1]}.ipynb"
-        binder = f"gh/{name}/{BRANCH}?urlpath=lab/tree/{file}"
-        colab = f"github/{name}/blob/{BRANCH}/{file}"
-        links["Binder"] = f"https://mybinder.org/v2/{binder}"
-        links["Colab"] = f"https://colab.research.google.com/{colab}"
-    return [*links.items()]
-
-
 def offer(app, pagename, templatename, context, doctree):
-    """A line at the end of each page of the book, or two."""
+    """A line at the end of each page of the book."""
     if doctree is None:
         return
     pathto, options = context["pathto"], app.config.html_theme_options
-    url = (options.get("repository_url") or "").rstrip("/")
-    branch = options.get("repository_branch") or "main"
-    shown = ""
-    for words, links in {
-        "Take it with you": [
-            (t, pathto(p, 1)) for t, p in downloads(pagename)
-        ],
-        "Improve or run it": repository_links(url, branch, pagename),
-    }.items():
-        if links:
-            said = " · ".join(
-                f'<a href="{to}">{text}</a>' for text, to in links
-            )
-            shown += f"<p>{words}: {said}</p>"
+    links = {text: pathto(p, 1) for text, p in downloads(pagename)}
+    if url := (options.get("repository_url") or "").rstrip("/"):
+        branch = options.get("repository_branch") or "main"
+        links["edit"] = f"{url}/edit/{branch}/{pagename}.md"
+        title = quote(pagename)
+        links["report a mistake"] = f"{url}/issues/new?title={title}"
+    said = " · ".join(
+        f'<a href="{to}">{text}</a>' for text, to in links.items()
+    )
+    shown = f"<p>Take it with you: {said}</p>"
     context["body"] += f'<footer class="take-away">{shown}</footer>'
 
 
@@ -117,19 +85,16 @@ def write_all(app, exception):
     out = Path(app.outdir)
     folder = out / "notebooks"
     folder.mkdir(exist_ok=True)
-    url = app.config.html_theme_options.get("repository_url")
     translate = Translation.of(app.env)
     for page in chapters():
         title = app.env.titles[page.name].astext()
-        made = notebook(page, translate, first_cell(title, page, LIBRARY, url))
+        made = notebook(page, translate, first_cell(title, page, LIBRARY))
         nbformat.write(made, folder / f"{page.path.stem}.ipynb")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     name = f"kernelbook-{project['project']['version']}"
     files = [ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE")]
     files += library_files(ROOT / "kernelbook")
     pack(folder / LIBRARY, name, ROOT, files)
-    needs = f"./{LIBRARY}[figures]\nscikit-learn\nstatsmodels\n"
-    (folder / "requirements.txt").write_text(needs, "utf-8")
     # Jupyter Book writes this very page after this event.
     (out / "index.html").write_text(f"{TO_FRONT}\n", "utf-8")
     left = {BOOK, ".buildinfo"}

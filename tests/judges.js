@@ -16,18 +16,14 @@
     return met[kind] <= most;
   };
 
-  const seen = { shift: 0, moved: [], longest: 0 };
-  const observe = (type, note) =>
-    new PerformanceObserver((list) => list.getEntries().forEach(note))
-      .observe({ type, buffered: true });
-  observe("longtask", ({ duration }) => {
-    seen.longest = Math.max(seen.longest, duration);
-  });
-  observe("layout-shift", ({ hadRecentInput, value, sources }) => {
+  const seen = { shift: 0, moved: [] };
+  const note = ({ hadRecentInput, value, sources }) => {
     if (hadRecentInput) return;
     seen.shift += value;
     seen.moved.push(...sources.map(({ node }) => node).filter(Boolean));
-  });
+  };
+  new PerformanceObserver((list) => list.getEntries().forEach(note))
+    .observe({ type: "layout-shift", buffered: true });
   // Without the files that all pages share; the page itself is one more.
   const requests = () => performance.getEntriesByType("resource")
     .map(({ name }) => name).filter((name) => !name.includes("/_static/"));
@@ -45,7 +41,6 @@
     return {
       "layout shift": Number(seen.shift.toFixed(4)),
       "requests": requests().length + 1,
-      "ms of the longest task": seen.longest,
     };
   };
 
@@ -152,7 +147,7 @@
       && boxOf(e).height > 0;
     const furniture = ".bd-sidebar, .bd-header-article, .prev-next-footer, "
       + ".copybtn, .headerlink, .toggle-button, #pst-back-to-top, "
-      + ".skip-link, .live-controls, .take-away, form.equation-index";
+      + ".skip-link, .live-controls, .take-away";
     return [
       ...(document.documentElement.dataset.theme === "dark"
         ? ["prints on black"] : []),

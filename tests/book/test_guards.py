@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -29,6 +30,32 @@ CELL = "```{code-cell} ipython3\n%s\n```\n"
 CHECK = "assert 1 + 1 == int('2'); print(2)"
 FALSE = "assert 1 == int('2'), 'one is not two'"
 TWO, THREE = {"stdout": ["2\n"]}, {"stdout": ["3\n"]}
+LUCKY = """
+assert "lost" not in globals(), "every run starts anew"
+import numpy as np
+from sklearn.utils import check_random_state, shuffle
+from kernelbook import toydata
+draws = np.random.default_rng(0).standard_normal(1000)
+error = draws.std() / np.sqrt(len(draws))
+---
+assert abs(draws.mean()) < 5 * error, "honest"
+def judge(value):
+    assert value > 0, "lucky"
+judge(draws[0])
+assert shuffle(range(3), random_state=0)[0] == 2, "scikit-learn"
+assert toydata.noisy_sine(3, noise=0.1, rng=0)[1][0] > 0.1, "library"
+---
+same = [np.random.default_rng(0).standard_normal(1000) for _ in range(2)]
+assert np.array_equal(*same) and np.array_equal(same[0], draws), "same"
+assert check_random_state(check_random_state(None)) is not None
+---
+:tags: [one-seed]
+
+assert draws[0] > 0, "for this draw"
+lost = 1 / int(draws[0] > 0)
+---
+assert lost == 1.0
+"""
 SVG, LIVE = {"image/svg+xml": ["(an image)"]}, {"text/html": ["(an image)"]}
 # name: cells, what is recorded of them, the test that fails, what it says
 CASES = {
@@ -68,7 +95,7 @@ def book(tmp_path_factory):
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-rA", "--color=no", *options],
             cwd=root,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, "PYTHONPATH": path, "CI": "whole lines"},
             capture_output=True,
             text=True,
         )
@@ -108,6 +135,41 @@ def test_what_passed_runs_again_when_anything_has_changed(book, said):
         notebook.cells[-1].outputs[0].text = "3\n"
         nbformat.write(notebook, path)
     assert "1 passed" in test()
+
+
+@pytest.fixture(scope="module")
+def reseeded(book):
+    """What a chapter of claims, some of them lucky, is told."""
+    root, test = book
+    cells = [CELL % cell.strip("\n") for cell in LUCKY.split("---\n")]
+    (root / "lucky").mkdir()
+    path = root / "lucky" / "lucky.md"
+    path.write_text(CHAPTER + "\n".join(cells), "utf-8")
+    return test("lucky", "--seeds", "8", "-rfpx", "--tb=no")
+
+
+@pytest.mark.parametrize(
+    ("claim", "fate"),
+    [
+        ("cell 0: ", ""),
+        ("cell 1: judge(draws[0])", "FAILED .* - AssertionError: lucky"),
+        ("cell 1: assert shuffle", "FAILED .* - AssertionError: scikit-learn"),
+        ("cell 1: assert toydata", "FAILED .* - AssertionError: library"),
+        ("cell 1: assert abs", ""),
+        ("cell 2:", ""),
+        ("cell 3: assert", "XFAIL .* one draw only"),
+        ("cell 3: lost", "XFAIL .* one draw only"),
+        ("cell 4:", ""),  # a name that a failure lost
+    ],
+)
+def test_other_seeds_tell_a_lucky_claim_from_an_honest_one(
+    reseeded, claim, fate
+):
+    about = [line for line in reseeded.splitlines() if claim in line]
+    fell = [line for line in about if not line.startswith("PASSED")]
+    assert about and (0 < len(fell) < len(about)) == bool(fate)
+    for line in fell:
+        assert re.fullmatch(fate, line), line
 
 
 def test_a_build_refuses_what_was_not_validated(tmp_path, monkeypatch):

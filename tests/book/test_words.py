@@ -4,15 +4,19 @@ The build itself (``--nitpick``) holds that every ``{term}`` has an entry and
 every ``{eq}`` an equation.  Here is what it does not see.
 """
 
+import inspect
+import pkgutil
 import re
+from importlib import import_module
 from itertools import pairwise
 
 from pages import built, tree
 from pybtex.database import parse_file
 
+import kernelbook
 from press import reference
 from press.ledger import CHINESE
-from press.reader import CHAPTERS, Page, chapters, find, left_out, pages
+from press.reader import CHAPTERS, chapters, find, left_out, pages
 
 (GLOSSARY,) = find("glossary").directives("glossary")
 ENTRIES = dict(
@@ -37,7 +41,7 @@ def test_an_entry_has_its_chinese_a_definition_and_a_place_in_order():
 def test_every_module_is_in_the_reference_once():
     text = find("reference").text
     named = re.findall(r"automodule:: kernelbook\.(\w+)$", text, re.M)
-    modules = {name.partition(".")[0] for name in reference.public()}
+    modules = {name.partition(".")[0] for name in public()}
     assert sorted(named) == sorted(modules)
 
 
@@ -81,49 +85,38 @@ DOORS = {
 AHEAD = ("distributed.", "fourier.", "inducing.", "iterative.", "nystrom.")
 
 
-def test_the_book_uses_every_function_and_most_have_an_equation():
-    """All chapters together: a book without some may use fewer."""
-    every = sorted([*chapters(), *left_out()], key=lambda page: page.number)
-    used = reference.book(*every)
-    public = {
-        name: place
-        for name, place in reference.public().items()
-        if not name.startswith(AHEAD)
+def public():
+    """Functions and classes of the library, and their source."""
+    return {
+        f"{module}.{name}": inspect.getsource(thing)
+        for _, module, _ in pkgutil.iter_modules(kernelbook.__path__)
+        if not module.startswith("_")
+        for name, thing in vars(import_module(f"kernelbook.{module}")).items()
+        if not name.startswith("_")
+        and (inspect.isfunction(thing) or inspect.isclass(thing))
+        and f"{thing.__module__}.".startswith(f"kernelbook.{module}.")
     }
-    assert {n for n in public if not used.get(n, [[], []])[1]} == DOORS
-    with_equation = [name for name in public if used.get(name, [[]])[0]]
-    enough = 0.8 * len(public.keys() - DOORS)
-    assert left_out() or len(with_equation) > enough
 
 
-TEXT = """# T
-
-## Fit
-
-```{math}
-:label: eq-one
-1
-```
-
-```{literalinclude} ../kernelbook/gp.py
-:pyobject: fit
-```
-
-```{code-cell} ipython3
-:tags: [check-eq-one]
-
-assert gp.mean(1) == 1
-plot(gp.step)
-```
-"""
+def with_what_they_use(names, sources):
+    """Also what they call or return, and what that does: gp.fit -> gp.GP."""
+    more = set()
+    for name in sources.keys() - names:
+        module, short = name.split(".")
+        # gp.fit( anywhere; in its own module also fit(, -> GP and (GP)
+        own = rf"(?<![.\w]){short}\(|-> \"?{short}\b|\({short}\)"
+        for user in sources.keys() & names:
+            near = own if user.startswith(f"{module}.") else r"(?!)"
+            if re.search(rf"\b{module}\.{short}\(|{near}", sources[user]):
+                more.add(name)
+    return with_what_they_use(names | more, sources) if more else names
 
 
-def test_uses_are_read_from_listings_and_cells():
-    uses = reference.uses([Page(CHAPTERS / "08_x.md", TEXT)])
-    home = [("08", 5, "eq-one", "equation")]
-    assert uses["gp.fit"] == (home, ["08"])  # of the section of its listing
-    assert uses["gp.mean"] == (home, ["08"])  # its check calls it
-    assert uses["gp.step"] == ([], ["08"])  # named, and no more
+def test_the_book_uses_every_function():
+    """All chapters together: a book without some may use fewer."""
+    names = set().union(*map(reference.named, [*chapters(), *left_out()]))
+    unused = public().keys() - with_what_they_use(names, public())
+    assert {name for name in unused if not name.startswith(AHEAD)} == DOORS
 
 
 @built
@@ -131,15 +124,13 @@ def test_the_reference_page_links_every_function_to_its_chapter():
     entries = tree("chapters/reference.html").xpath(
         "//dl[contains(@class,'function') or contains(@class,'class')]"
     )
-    names = [entry.xpath("./dt/@id")[0] for entry in entries]
-    assert len(names) > 150
-    for name, entry in zip(names, entries, strict=True):
-        links = " ".join(entry.xpath("./dd/p[2]//a/@href"))
-        used = reference.book().get(name.removeprefix("kernelbook."))
-        for number in used[1] if used else []:
-            assert find(number).path.stem in links, name
-        for _, _, label, sort in used[0] if used else []:
-            assert sort != "equation" or f"#equation-{label}" in links, name
+    assert len(entries) > 150
+    for entry in entries:
+        (name,) = entry.xpath("./dt/@id")
+        linked = " ".join(entry.xpath("./dd/p[2]//a/@href"))
+        for link in reference.links(name.removeprefix("kernelbook.")):
+            target = re.findall(r"[\w-]+", link)[-1]
+            assert target in linked, (name, target)
 
 
 @built
