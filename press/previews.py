@@ -96,7 +96,7 @@ def letters(element):
 
 def first_uses(trees):
     """Where a letter first stands in a labelled equation: chapter, link."""
-    found = {}
+    found: dict[str, list[tuple[int, str]]] = {}
     for name, tree in trees.items():
         for equation in tree.xpath("//div[@class='math' and @id]"):
             address = f"~/{name}.html#{equation.get('id')}"
