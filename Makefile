@@ -63,7 +63,7 @@ REPORT = 2>$(VENV)/log || { \
 VALIDATED := _build/validated
 $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
   kernelbook kernelbook/kernels \
-  $(wildcard chapters/*.md kernelbook/*.* kernelbook/*/*.* tests/expected/*)
+  $(wildcard chapters/*.md chapters/data/* kernelbook/*.* kernelbook/*/*.* tests/expected/*)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --executed
 	@touch $@
 
@@ -151,7 +151,7 @@ $(PEERS): $(READY)
 bench: $(PEERS)
 	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
 
-# The large sweep of chapter 24: ten minutes of one core, and what is kept is small.
+# The large sweep of chapter 24: five minutes of one core, and what is kept is small.
 flights: $(READY)
 	@$(BIN)/python -m benchmarks.flights
 
