@@ -96,9 +96,9 @@ def _(rng):
 @world("eq-many-ratio", "eq-many-se", tolerance=1e-6)
 def _(rng):
     """The jackknife to first order: each day weighed a little more."""
-    D = 6
-    n = rng.integers(3, 9, D).astype(float)
-    S = rng.uniform(1.0, 4.0, D) * n
+    J = 6
+    n = rng.integers(3, 9, J).astype(float)
+    S = rng.uniform(1.0, 4.0, J) * n
     flights = np.repeat(S / n, n.astype(int))
 
     def ratio(weights):
@@ -108,15 +108,15 @@ def _(rng):
     slopes = np.array(
         [
             (ratio(1 + step * e) - ratio(1 - step * e)) / (2 * step)
-            for e in np.eye(D)
+            for e in np.eye(J)
         ]
     )
     return {
-        "D": D,
+        "J": J,
         "R": flights.mean(),
         "S_": S,
         "n_": n,
-        "s_R": np.sqrt(D * slopes.var(ddof=1)),
+        "s_R": np.sqrt(J * slopes.var(ddof=1)),
     }
 
 
