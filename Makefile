@@ -151,7 +151,7 @@ $(PEERS): $(READY)
 bench: $(PEERS)
 	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
 
-# The large sweep of chapter 24: five minutes of one core, and what is kept is small.
+# The large sweep of chapter 24: six minutes of one core, and what is kept is small.
 flights: $(READY)
 	@$(BIN)/python -m benchmarks.flights
 
