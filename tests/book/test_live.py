@@ -13,9 +13,11 @@ from pages import CHAPTERS, MODEL
 
 from kernelbook import (
     features,
+    fourier,
     gaussians,
     gp,
     kernels,
+    nystrom,
     ridge,
     svm,
     svr,
@@ -270,6 +272,28 @@ def fig_svm_moons(live):
     live.parts("boundary", y, [-1, 0, 1], within=0.03)
     live.marks("4", X[machine.free])
     live.marks("5", X[machine.bounded])
+
+
+def fig_nystrom_minute(live):
+    """With twelve landmarks, by the joint Gaussian of t and y under q."""
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 8.5, 400))
+    x[x > 6.5] += 1.5
+    X = x[:, None]
+    t = np.sin(x) + np.sin(2.5 * x) / 2 + rng.normal(scale=0.3, size=400)
+    k = kernels.Gaussian(1 / (2 * 0.7**2))
+    Z = X[nystrom.pivoted_cholesky(k, X, 12).numbers]
+    live.move("landmarks = 12")
+    a = ridge.fit_dual(nystrom.approximation(k, X, Z), t, lam=0.3**2)
+    weights = np.linalg.solve(k(Z), k(Z, X) @ a)
+    live.draws("mean", lambda z: k(z[:, None], Z) @ weights)
+
+
+def fig_rff_minute(live):
+    live.move("waves = 8, seed = 3")
+    k = kernels.Gaussian(0.5)
+    Omega = fourier.frequencies(k, 1, 4, rng=3)[:, 0]
+    live.draws("estimate", lambda r: np.cos(np.outer(r, Omega)).mean(axis=1))
 
 
 @each_figure

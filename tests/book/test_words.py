@@ -71,8 +71,6 @@ DOORS = {
     "kernel_logistic.fit",
     "labels.Coding",
     "labels.coding",
-    "ridge.KernelRidge",
-    "ridge.fit",
     "svm.KernelMachine",
     "svm.fit",
 }
