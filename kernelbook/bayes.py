@@ -340,6 +340,8 @@ def expected_loss(
             "loss must have one row per class, shape "
             f"({len(model.pi)}, A), got {loss.shape}"
         )
+    # In one order of memory, so that the last digit does not depend on it.
+    loss = np.ascontiguousarray(loss)
     risk: FloatArray = np.exp(log_posterior(model, X)) @ loss
     return risk
 
