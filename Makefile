@@ -17,7 +17,7 @@ export MKL_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help book live test check lint serve lab check-lab check-live check-fork expected \
-  reseed mutants bench clean
+  reseed mutants bench flights clean
 .DEFAULT_GOAL := help
 
 help:
@@ -33,6 +33,7 @@ help:
 	@echo "make reseed    run the chapters with other seeds: which claims fail?"
 	@echo "make mutants   change the library, one formula at a time: do tests notice?"
 	@echo "make bench     measure the library against its peers (QUICK=1: small data)"
+	@echo "make flights   fit a year of flights from few rows and from all, for chapter 24"
 	@echo "make clean     remove everything that was made, the environment too"
 
 # The environment is made once, and again only when what it is made from changes.
@@ -62,7 +63,7 @@ REPORT = 2>$(VENV)/log || { \
 VALIDATED := _build/validated
 $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
   kernelbook kernelbook/kernels \
-  $(wildcard chapters/*.md kernelbook/*.* kernelbook/*/*.* tests/expected/*)
+  $(wildcard chapters/*.md chapters/data/* kernelbook/*.* kernelbook/*/*.* tests/expected/*)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --executed
 	@touch $@
 
@@ -151,6 +152,10 @@ $(PEERS): $(READY)
 
 bench: $(PEERS)
 	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
+
+# The large sweep of chapter 24: six minutes of one core, and what is kept is small.
+flights: $(READY)
+	@$(BIN)/python -m benchmarks.flights
 
 clean:
 	rm -rf _build $(VENV) $(LAB) build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -28,11 +28,12 @@ LIVE = '<div class="live-figure"'
 def folder(root=ROOT):
     """Where executed chapters lie.
 
-    Its name changes with the library, the pins and Python.
+    Its name changes with the library, the chapters' data, the pins and Python.
     """
     state = hashlib.sha256(sys.version.encode())
     library = root / "kernelbook"
     files = sorted([*library.rglob("*.py"), *library.rglob("*.js")])
+    files += sorted((root / "chapters" / "data").glob("*"))
     for path in [*files, root / "constraints.txt"]:
         state.update(path.relative_to(root).as_posix().encode())
         state.update(path.read_bytes())

@@ -11,6 +11,7 @@ Each chapter ends with links to them.  When ``repository: url`` is set in
 """
 
 import re
+import shutil
 import tomllib
 import zipfile
 from pathlib import Path
@@ -19,7 +20,7 @@ from urllib.parse import quote
 import nbformat
 
 from press.notebooks import Translation, first_cell, notebook
-from press.reader import NUMBERED, ROOT, chapters
+from press.reader import CHAPTERS, NUMBERED, ROOT, chapters
 
 BOOK = "kernelbook-html.zip"
 LIBRARY = "kernelbook.zip"
@@ -90,6 +91,7 @@ def write_all(app, exception):
         title = app.env.titles[page.name].astext()
         made = notebook(page, translate, first_cell(title, page, LIBRARY))
         nbformat.write(made, folder / f"{page.path.stem}.ipynb")
+    shutil.copytree(CHAPTERS / "data", folder / "data", dirs_exist_ok=True)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     name = f"kernelbook-{project['project']['version']}"
     files = [ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE")]

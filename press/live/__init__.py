@@ -124,9 +124,10 @@ def bundle_editor(modules):
 
 
 def write_library():
-    """The library of this checkout, and the one data set that it lacks."""
+    """The library of this checkout, and the data that chapters read."""
     library = library_files(ROOT / "kernelbook")
-    pack(OUT / "kernelbook.zip", ".", ROOT, library)
+    data = library_files(ROOT / "chapters" / "data")
+    pack(OUT / "kernelbook.zip", ".", ROOT, library + data)
     from statsmodels.datasets import co2
 
     place = STORE / "standin" / "statsmodels" / "datasets"
