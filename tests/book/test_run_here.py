@@ -5,6 +5,7 @@ record if it is tagged ``differs-in-browser`` and says why; there are few.
 """
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -31,6 +32,7 @@ PUT = """([i, code]) => {
 }"""
 RUN = "i => kernelbook.run([kernelbook.cells[i]])"
 ENOUGH = 300_000  # ms
+PROGRESS = re.compile(r"\w+: \d+ s, ")
 CHECK = "check-eq-6-8"
 HOME = [
     path
@@ -59,10 +61,15 @@ def ask(page, *judges):
 
 
 def as_cell(source, outputs):
-    """A cell as a notebook has it: pieces of one stream put together."""
+    """A cell as a notebook has it: pieces of one stream put together.
+
+    Lines of progress depend on the machine, and are left out.
+    """
     whole: list[dict[str, str]] = []
     for output in outputs:
         kind = next(iter(output))
+        if PROGRESS.match(output.get("stderr", "")):
+            continue
         if whole and kind.startswith("std") and kind in whole[-1]:
             whole[-1][kind] += output[kind]
         else:

@@ -80,7 +80,6 @@ DOORS = {
 }
 
 
-
 def public():
     """Functions and classes of the library, and their source."""
     return {
