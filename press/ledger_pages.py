@@ -4,6 +4,7 @@
                            each source where to look for its numbers there
     {errata} wrong         the errata of one kind
     {errata-in-chapters}   errata whose experiment is in a chapter
+    {balance}              how much there is, and how much of it is executed
     {erratum}`EA01`        a link to that erratum
 
 The directives write MyST and have it parsed, so that titles and corrections
@@ -195,12 +196,26 @@ def errata_in_chapters():
     )
 
 
+def balance():
+    """How much there is, and how much of it is executed."""
+    labels = [math.label for page in chapters() for math in page.equations]
+    left = sum(label in not_executed() for label in labels)
+    errata = [entry for entry in homes() if entry.is_erratum]
+    claims = [1 + len(e.repeats) for e in homes() if not e.is_erratum]
+    return f"""In numbers: {len(chapters())} chapters;
+{len(labels)} numbered equations, {len(labels) - left} of them executed;
+{sum(claims)} equations and claims of the sources that have their place here,
+and {len(errata)} remarks on them under {{doc}}`errata`.
+"""
+
+
 # For Sphinx -----------------------------------------------------------------
 
 WRITERS: dict[str, Callable[..., str]] = {
     "equation-index": equation_index,
     "errata": errata,
     "errata-in-chapters": errata_in_chapters,
+    "balance": balance,
 }
 
 
