@@ -109,7 +109,8 @@ def _(rng):
         "a": range(4),
         "L_": lambda k, a: loss[k, a],
         "R_": From(0, [risk(a) for a in range(4)]),
-        r"\mathbf x": inputs(rng, X, size=3),
+        r"\hat a": lambda x: bayes.decide(model, [x], loss)[0],
+        r"\mathbf x": inputs(rng, X, size=20),
     }
 
 
