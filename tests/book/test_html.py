@@ -80,23 +80,19 @@ def test_ids_are_unique(page):
     yield from (name for name, times in ids.items() if times > 1)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_page_keeps_its_weight(page, record_property):
-    """Without the files that all pages share and a browser keeps.
-
-    HTML is weighed as a server sends it, compressed.
-    """
+@law(PAGES)
+def test_page_keeps_its_weight(page):
+    """Compressed, as a server sends it; without the files pages share."""
     size = len(gzip.compress((HTML / page).read_bytes(), 6))
+    if size > HTML_LIMIT:
+        yield f"{size} bytes of HTML"
     figures = {
         source: local(page, source)[0].stat().st_size
         for source in tree(page).xpath("//img/@src")
         if "_static/" not in source and not source.startswith("data:")
     }
-    all_figures = sum(figures.values())
-    found = {"bytes of HTML": size, "bytes of figures": all_figures}
-    record_property("measured", [page, found])
-    assert size <= HTML_LIMIT, f"{page}: {found}"
-    assert all_figures <= FIGURE_LIMIT, f"{page}: {figures}"
+    if sum(figures.values()) > FIGURE_LIMIT:
+        yield f"bytes of figures: {figures}"
 
 
 def test_no_two_images_have_the_same_words():
