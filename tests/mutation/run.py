@@ -85,13 +85,11 @@ def pytest_runtestloop(session):
         pytest.exit("tests fail without any mutant")
     watch.written = written()
     gc.freeze()  # what the children share they leave in peace, and do not see
-    spared = set() if option.all else {*explained()}
     entries = {place: old[place] for place in made if place in old}
     for module in sorted(chosen):
         now = {place: todo[place] for place in todo if place[0] == module}
         mutants = [m for _, of in now.values() for m in of]
-        unsure = [m for m in mutants if m.name not in spared]
-        lives = spared | names_alive(unsure, watch, option.children)
+        lives = names_alive(mutants, watch, option.children)
         entries |= {p: entry(*part, lives) for p, part in now.items()}
         write(entries, option.report)  # an interrupted run keeps this
     print(summary(entries.values()))
