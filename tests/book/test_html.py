@@ -3,7 +3,7 @@
 import gzip
 import inspect
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import cache
 from importlib import import_module
 from operator import attrgetter
@@ -93,15 +93,6 @@ def test_page_keeps_its_weight(page):
     }
     if sum(figures.values()) > FIGURE_LIMIT:
         yield f"bytes of figures: {figures}"
-
-
-def test_no_two_images_have_the_same_words():
-    files = defaultdict(set)
-    for page in PAGES:
-        for image in tree(page).xpath(PICTURE):
-            alt = " ".join(image.get("alt").split())
-            files[alt].add(local(page, image.get("src"))[0].name)
-    assert not {alt: names for alt, names in files.items() if len(names) > 1}
 
 
 @law(CHAPTERS)

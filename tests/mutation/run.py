@@ -92,7 +92,6 @@ def pytest_runtestloop(session):
         lives = names_alive(mutants, watch, option.children)
         entries |= {p: entry(*part, lives) for p, part in now.items()}
         write(entries, option.report)  # an interrupted run keeps this
-    print(summary(entries.values()))
     return result
 
 
@@ -299,14 +298,3 @@ def write(entries, path):
     text = json.dumps(lines, indent=1, sort_keys=True)
     text = re.sub(r'"\[.*\]"(?=,?\n)', lambda m: json.loads(m[0]), text)
     path.write_text(text + "\n", "utf-8")
-
-
-def summary(entries):
-    """How many mutants there are, and what has become of them."""
-    rows = [(mutants, known, len(of)) for _, mutants, known, *of in entries]
-    mutants, equivalent, lives = map(sum, zip(*rows, strict=True))
-    killed = mutants - equivalent - lives
-    return (
-        f"mutants: {mutants}, killed {killed}, equivalent {equivalent}, "
-        f"unexplained {lives}"
-    )
