@@ -29,9 +29,10 @@
   // place; is in the book's fonts; and asks for little of its own.
   const comesWhole = async () => {
     await document.fonts.ready;
-    for (const top of [document.body.scrollHeight, 0]) {
+    const end = document.body.scrollHeight;
+    for (const top of [end, end, 0]) {
       scrollTo({ top, behavior: "instant" });
-      for (const _ of "12") await new Promise(requestAnimationFrame);
+      await new Promise(requestAnimationFrame);
     }
     const asked = performance.getEntriesByType("resource")
       .map(({ name }) => name).filter((name) => !name.includes("/_static/"));

@@ -11,9 +11,7 @@ def made():
     return parts(modules(LIBRARY))
 
 
-def test_every_function_was_tried_as_it_is_and_all_that_lives_is_explained(
-    made,
-):
+def test_every_function_was_tried_as_it_is_and_what_lives_is_explained(made):
     recorded = run.read()
     wanted = {place: run.wanted(part) for place, part in made.items()}
     stale = {
