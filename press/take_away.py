@@ -32,10 +32,7 @@ def offline(path):
     From a disk, no font can be preloaded, and the search can show no piece of
     the pages that it finds.
     """
-    content = path.read_bytes()
-    content = content.replace(
-        b"SEARCH_SUMMARY: true", b"SEARCH_SUMMARY: false"
-    )
+    content = path.read_bytes().replace(b"SUMMARY: true", b"SUMMARY: false")
     return re.sub(rb'<link rel="preload" as="font"[^>]*>\n', b"", content)
 
 
