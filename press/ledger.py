@@ -209,6 +209,4 @@ def source_line(label: str) -> str:
 @cache
 def not_executed() -> dict[str, str]:
     """Why some equations are not executed, by label."""
-    if not NOT_EXECUTED.exists():
-        return {}
     return yaml.safe_load(NOT_EXECUTED.read_text("utf-8")) or {}

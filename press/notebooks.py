@@ -10,7 +10,7 @@ import re
 import textwrap
 
 import jupytext
-from nbformat import v4, validate
+from nbformat import v4
 from pybtex.database import parse_file
 from pybtex.richtext import Text
 from sphinx.pycode import ModuleAnalyzer
@@ -149,6 +149,4 @@ def notebook(page, translate, intro):
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"  # the same in every build
     about = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
-    made = v4.new_notebook(cells=cells, metadata=about)
-    validate(made)
-    return made
+    return v4.new_notebook(cells=cells, metadata=about)

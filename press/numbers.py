@@ -52,12 +52,6 @@ def source_number(label):
     return ".".join(filter(None, match.groups())) if match else None
 
 
-def letters():
-    """a, b, ..., z, aa, ab, ..."""
-    pairs = product(ascii_lowercase, repeat=2)
-    return map("".join, chain(ascii_lowercase, pairs))
-
-
 def all_if_renumbered(app, env):
     """Any page may cite a number that has changed."""
     numbers = env.toc_secnumbers, env.toc_fignumbers
@@ -95,7 +89,8 @@ def number_equations(equations):
     >>> numbers
     {'eq-one': ('2a',), 'eq-6-2': ('6.2',), 'eq-two': ('2b',)}
     """
-    own = letters()
+    pairs = map("".join, product(ascii_lowercase, repeat=2))
+    own = chain(ascii_lowercase, pairs)  # a, b, ..., z, aa, ab, ...
     for label, (chapter, *_) in equations.items():
         number = source_number(label) or f"{chapter}{next(own)}"
         equations[label] = (number,)

@@ -18,7 +18,6 @@ read stops the build).  Once Sphinx has written its pages, in one place:
 """
 
 import re
-from functools import cache
 from itertools import cycle
 from pathlib import Path
 from shutil import copy, copytree
@@ -44,29 +43,24 @@ def use_bundled_node():
     katex.ONE_MILLISECOND = 0.3
 
 
-# Fonts of KaTeX asked for with the page itself, by the class that needs them.
-FONTS = {
-    "katex": "Main-Regular",
-    "mathnormal": "Math-Italic",
-    "mathbf": "Main-Bold",
-    "boldsymbol": "Math-BoldItalic",
-    "mathcal": "Caligraphic-Regular",
-    "mathbb": "AMS-Regular",
-    "amsrm": "AMS-Regular",
-    "op-symbol small-op": "Size1-Regular",
-    "op-symbol large-op": "Size2-Regular",
-}
+# Most pages with formulas need all of them, and the others will.
+FONTS = """
+    Main-Regular Main-Bold Math-Italic Math-BoldItalic AMS-Regular
+    Caligraphic-Regular Size1-Regular Size2-Regular
+"""
 
 
 def preload_fonts(html):
+    """Ask for the fonts of KaTeX with the page itself."""
+    if 'class="katex"' not in html:
+        return html
     root = re.search(r'data-content_root="([^"]*)"', html)[1]
-    fonts = {
+    fonts = [
         f'<link rel="preload" as="font" type="font/woff2" crossorigin '
         f'href="{root}_static/katex/fonts/KaTeX_{font}.woff2">\n'
-        for name, font in FONTS.items()
-        if re.search(rf'class="[^"]*\b{name}\b', html)
-    }
-    return html.replace("<title>", "".join(sorted(fonts)) + "<title>", 1)
+        for font in FONTS.split()
+    ]
+    return html.replace("<title>", "".join(fonts) + "<title>", 1)
 
 
 # Icons and accessibility ----------------------------------------------------
@@ -126,13 +120,6 @@ CHOICE = """<script>{
     });
     addEventListener("afterprint", () => { root.theme = screen; });
   }</script>"""
-# The search shows a piece of each page it finds; from a disk it may not.
-FROM_DISK = """<script>
-  if (location.protocol === "file:")
-    DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-</script>"""
-
-SEARCH = r'(<script src="[^"]*documentation_options\.js[^"]*"></script>)'
 # What is found, and what takes its place.
 REPAIRS: dict[str, Any] = {
     r"<html ": '<html data-theme="light" ',  # also without scripts
@@ -158,7 +145,6 @@ REPAIRS: dict[str, Any] = {
     # Jupyter Book always loads sphinx-thebe, which names a remote script.
     r"<script[^>]*>[^<]*THEBE[^<]*</script>": "",
     r'<script type="text/x-thebe-config">.*?</script>': "",
-    SEARCH + r'(?=.*id="search-results")': r"\1" + FROM_DISK,
     ICON: draw_icon,
     r'<table class="table">.*?</table>': label_cells,
 }
@@ -207,21 +193,6 @@ def shorten(svg):
     )
 
 
-@cache
-def size(path):
-    """Width and height in pixels.
-
-    imagesize takes the first width in an SVG for the drawing's own, be it that
-    of a rectangle: so for those we read the opening tag.
-    """
-    if path.suffix != ".svg":
-        return imagesize.get(path)
-    tag = re.search(r"<svg\b[^>]*>", path.read_text("utf-8"))[0]
-    box = re.search(r'viewBox="\S+ \S+ (\S+) (\S+)"', tag)
-    unit = 4 / 3 if 'pt"' in tag else 1
-    return tuple(round(float(side) * unit) for side in box.groups())
-
-
 def size_images(html, folder):
     """Say how large each image is; addresses start at the folder."""
 
@@ -229,7 +200,7 @@ def size_images(html, folder):
         path = (folder / match[1]).resolve()
         if " width=" in match[0] or not path.is_file():
             return match[0]
-        width, height = size(path)
+        width, height = map(round, imagesize.get(path))
         late = "" if "logo" in path.name else ' decoding="async"'
         said = f'<img width="{width}" height="{height}"{late}'
         return match[0].replace("<img", said, 1)

@@ -28,10 +28,12 @@ TO_FRONT = '<meta http-equiv="Refresh" content="0; url=chapters/index.html" />'
 
 
 def offline(path):
-    """A file as the archive has it: from a disk no font can be preloaded."""
-    content = path.read_bytes()
-    if path.suffix != ".html":
-        return content
+    """A file as the archive has it.
+
+    From a disk, no font can be preloaded, and the search can show no piece of
+    the pages that it finds.
+    """
+    content = path.read_bytes().replace(b"SUMMARY: true", b"SUMMARY: false")
     return re.sub(rb'<link rel="preload" as="font"[^>]*>\n', b"", content)
 
 

@@ -24,36 +24,28 @@
   };
   new PerformanceObserver((list) => list.getEntries().forEach(note))
     .observe({ type: "layout-shift", buffered: true });
-  // Without the files that all pages share; the page itself is one more.
-  const requests = () => performance.getEntriesByType("resource")
-    .map(({ name }) => name).filter((name) => !name.includes("/_static/"));
 
-  // What the visit has cost, once all of the page has been seen: its end too,
-  // for what loads late must have had its place.
-  const cost = async () => {
-    const frame = () => new Promise(requestAnimationFrame);
+  // It stays still, down to its end, for what loads late must have had its
+  // place; is in the book's fonts; and asks for little of its own.
+  const comesWhole = async () => {
     await document.fonts.ready;
-    scrollTo({ top: document.body.scrollHeight, behavior: "instant" });
-    await frame();
-    await frame();
-    scrollTo({ top: 0, behavior: "instant" });
-    await frame();
-    return {
-      "layout shift": Number(seen.shift.toFixed(4)),
-      "requests": requests().length + 1,
-    };
+    const end = document.body.scrollHeight;
+    for (const top of [end, end, 0]) {
+      scrollTo({ top, behavior: "instant" });
+      await new Promise(requestAnimationFrame);
+    }
+    const asked = performance.getEntriesByType("resource")
+      .map(({ name }) => name).filter((name) => !name.includes("/_static/"));
+    return [
+      ...(seen.shift <= 0.05 ? [] : say(
+        `moves by ${seen.shift} while it loads`, seen.moved.slice(0, 3))),
+      ...say("is not in the book's fonts",
+        [...document.fonts].some(({ family, status }) =>
+          family === "KaTeX_Main" && status === "loaded")
+          ? [] : all(".katex").slice(0, 1)),
+      ...(asked.length < 25 ? [] : [`asks too much: ${asked}`]),
+    ];
   };
-
-  // It stays still, is in the book's fonts and asks for little.
-  const comesWhole = () => [
-    ...(seen.shift <= 0.05 ? []
-      : say(`moves by ${seen.shift} while it loads`, seen.moved.slice(0, 3))),
-    ...say("is not in the book's fonts",
-      [...document.fonts].some(({ family, status }) =>
-        family === "KaTeX_Main" && status === "loaded")
-        ? [] : all(".katex").slice(0, 1)),
-    ...(requests().length < 25 ? [] : [`asks too much: ${requests()}`]),
-  ];
 
   // Equations, code and tables with formulas may scroll in their own boxes,
   // from their start and by keyboard; nothing else is wider than its place.
@@ -219,7 +211,7 @@
   };
 
   window.judges = {
-    cost, comesWhole, fitsItsWidth, showsItsFigures, isReachedByKeyboard,
+    comesWhole, fitsItsWidth, showsItsFigures, isReachedByKeyboard,
     printsClean, pleasesAxe,
   };
 }

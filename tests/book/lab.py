@@ -78,13 +78,3 @@ def test_saving_in_the_browser_changes_nothing(page, folder):
         page.keyboard.press("Control+s")
     assert path.stat().st_mtime_ns > before
     assert path.read_bytes() == MODEL.path.read_bytes()
-
-
-def test_the_server_saves_every_page_as_it_was(page, address, folder):
-    for path in folder.glob("*.md"):
-        text = path.read_bytes()
-        if text.startswith(b"---\njupytext:"):
-            place = f"{address}/api/contents/{path.name}"
-            notebook = page.request.get(f"{place}?type=notebook").json()
-            assert page.request.put(place, data=notebook).ok
-            assert path.read_bytes() == text, path.name

@@ -95,9 +95,12 @@ def test_the_laws_are_kept(name):
     assert not wrong, "\n".join(wrong)
 
 
-def test_labels_are_unique_across_the_book():
+def test_labels_and_words_of_figures_are_unique_across_the_book():
     homes = defaultdict(list)
-    for page in chapters():
-        for equation in page.equations:
-            homes[equation.label].append(f"{page.name}.md:{equation.line}")
+    for page in PAGES.values():
+        names = [(math.line, math.label) for math in page.equations]
+        names += [(c.line, c.about("image", "alt")) for c in page.cells]
+        for line, name in names:
+            homes[name].append(f"{page.name}.md:{line}")
+    homes.pop("", None)  # cells that draw nothing
     assert not {name: at for name, at in homes.items() if len(at) > 1}

@@ -6,7 +6,6 @@ sliders; they are compared with the line as the browser draws it there.
 
 import json
 import re
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -92,36 +91,28 @@ READ = """(group, alone) => {
 }"""
 
 
-@dataclass(frozen=True)
-class Live:
-    """A live figure, its sliders, and its artists as the browser drew them."""
+def move(box, places):
+    """Put sliders, by keyboard, to values such as "C = 10, γ = 0.2"."""
+    for place in places.split(", "):
+        field = box.get_by_label(place.partition(" = ")[0], exact=True)
+        field.press("Home")
+        for _ in range(int(field.get_attribute("max"))):
+            if field.get_attribute("aria-valuetext") != place:
+                field.press("ArrowRight")
+        assert field.get_attribute("aria-valuetext") == place
 
-    box: object
 
-    def move(self, places):
-        """Put sliders, by keyboard, to values such as "C = 10, γ = 0.2"."""
-        for place in places.split(", "):
-            name = place.partition(" = ")[0]
-            field = self.box.get_by_label(name, exact=True)
-            field.press("Home")
-            for _ in range(int(field.get_attribute("max"))):
-                if field.get_attribute("aria-valuetext") != place:
-                    field.press("ArrowRight")
-            assert field.get_attribute("aria-valuetext") == place
-
-    def shows(self, artist, numbers):
-        """It has these values, at places spread evenly from end to end."""
-        group = self.box.locator(f'[data-moves="{artist}"]')
-        found = group.evaluate(READ, len(numbers) == 1)
-        axis, points = found["y"], np.array(found["points"])
-        y = np.log10(numbers) if axis["log"] else np.array(numbers)
-        low, high = axis["ends"]
-        if np.any((y < low) | (y > high)):
-            return  # it leaves the axes, and is cut off there
-        x = np.linspace(*points[[0, -1], 0], len(y))
-        for point in np.column_stack([x, y]):
-            away = np.hypot(*((points - point) * found["units"]).T)
-            assert np.min(away) < NEAR, (artist, point)
+def check(artist, found, numbers):
+    """It has these values, at places spread evenly from end to end."""
+    axis, points = found["y"], np.array(found["points"])
+    y = np.log10(numbers) if axis["log"] else np.array(numbers)
+    low, high = axis["ends"]
+    if np.any((y < low) | (y > high)):
+        return  # it leaves the axes, and is cut off there
+    x = np.linspace(*points[[0, -1], 0], len(y))
+    for point in np.column_stack([x, y]):
+        away = np.hypot(*((points - point) * found["units"]).T)
+        assert np.min(away) < NEAR, (artist, point)
 
 
 def recorded(name):
@@ -130,15 +121,14 @@ def recorded(name):
     record = json.loads(expected(CHAPTERS[page].path).read_text("utf-8"))
     for output in record[number]["outputs"]:
         for line in output.get("text/plain", [])[1:]:
-            artist, places, numbers = re.match(
-                "(.+) at (.+): (.+)", line
-            ).groups()
-            yield artist, places, [*map(float, numbers.split())]
+            found = re.match("(.+) at (.+): (.+)", line)
+            yield found[1], found[2], [*map(float, found[3].split())]
 
 
 @each_figure
 def test_the_sliders_show_the_recorded_numbers(reader, name):
-    live = Live(live_figure(reader, name))
+    box = live_figure(reader, name)
     for artist, places, numbers in recorded(name):
-        live.move(places)
-        live.shows(artist, numbers)
+        move(box, places)
+        group = box.locator(f'[data-moves="{artist}"]')
+        check(artist, group.evaluate(READ, len(numbers) == 1), numbers)

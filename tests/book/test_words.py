@@ -59,22 +59,10 @@ def test_what_is_cited_is_in_the_bibliography_and_the_reverse():
 
 
 # For those who use the library without the book: no chapter needs them.
+OUTSIDE = ("estimators.", "exceptions.", "labels.")
 DOORS = {
-    "estimators.FourierRidge",
-    "estimators.GaussianProcessRegressor",
-    "estimators.IterativeRidge",
-    "estimators.KernelLogisticRegression",
-    "estimators.KernelRidge",
-    "estimators.NystromRidge",
-    "estimators.SVC",
-    "estimators.SVR",
-    "estimators.SparseGaussianProcessRegressor",
-    "exceptions.ConvergenceWarning",
-    "exceptions.JitterWarning",
     "kernel_logistic.KernelLogistic",
     "kernel_logistic.fit",
-    "labels.Coding",
-    "labels.coding",
     "svm.KernelMachine",
     "svm.fit",
 }
@@ -111,7 +99,7 @@ def test_the_book_uses_every_function():
     """All chapters together: a book without some may use fewer."""
     names = set().union(*map(reference.named, [*chapters(), *left_out()]))
     unused = public().keys() - with_what_they_use(names, public())
-    assert unused == DOORS
+    assert {name for name in unused if not name.startswith(OUTSIDE)} == DOORS
 
 
 @built

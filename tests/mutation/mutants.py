@@ -125,9 +125,8 @@ def constants(node):
 def is_number(value, *more):
     """Whether an expression is arithmetic with numbers, such as -10**8."""
     nodes = [*ast.walk(value)]
-    numbers = [
-        isinstance(getattr(n, "value", None), int | float) for n in nodes
-    ]
+    values = [getattr(node, "value", None) for node in nodes]
+    numbers = [isinstance(value, int | float) for value in values]
     others = [isinstance(n, (*ARITHMETIC, *more)) for n in nodes]
     return any(numbers) and all(map(max, numbers, others))
 

@@ -85,16 +85,13 @@ def pytest_runtestloop(session):
         pytest.exit("tests fail without any mutant")
     watch.written = written()
     gc.freeze()  # what the children share they leave in peace, and do not see
-    spared = set() if option.all else {*explained()}
     entries = {place: old[place] for place in made if place in old}
     for module in sorted(chosen):
         now = {place: todo[place] for place in todo if place[0] == module}
         mutants = [m for _, of in now.values() for m in of]
-        unsure = [m for m in mutants if m.name not in spared]
-        lives = spared | names_alive(unsure, watch, option.children)
+        lives = names_alive(mutants, watch, option.children)
         entries |= {p: entry(*part, lives) for p, part in now.items()}
         write(entries, option.report)  # an interrupted run keeps this
-    print(summary(entries.values()))
     return result
 
 
@@ -301,14 +298,3 @@ def write(entries, path):
     text = json.dumps(lines, indent=1, sort_keys=True)
     text = re.sub(r'"\[.*\]"(?=,?\n)', lambda m: json.loads(m[0]), text)
     path.write_text(text + "\n", "utf-8")
-
-
-def summary(entries):
-    """How many mutants there are, and what has become of them."""
-    rows = [(mutants, known, len(of)) for _, mutants, known, *of in entries]
-    mutants, equivalent, lives = map(sum, zip(*rows, strict=True))
-    killed = mutants - equivalent - lives
-    return (
-        f"mutants: {mutants}, killed {killed}, equivalent {equivalent}, "
-        f"unexplained {lives}"
-    )

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -118,9 +118,8 @@ class Evaluator:
         if sup is None:
             return value
         if callable(value):
-            return lambda *of: outward(
-                self.scripted(inward(value(*of)), None, sup)
-            )
+            later = partial(self.scripted, sup=sup)
+            return lambda *of: outward(later(inward(value(*of))))
         if sup.text in RAISED:
             return RAISED[sup.text](value)
         if sup.text in MARKS:
@@ -158,9 +157,8 @@ class Evaluator:
         if callable(members):
             return lambda *of: self.entry(From(start, members(*of)), indices)
         if isinstance(members, dict):
-            return inward(
-                members[indices[0] if len(indices) == 1 else indices]
-            )
+            key = indices if indices[1:] else indices[0]
+            return inward(members[key])
         for index in indices:
             place, size = whole(index) - start, len(members)
             if "@wrap" in self.world:  # a mutant's index runs round
@@ -397,9 +395,8 @@ class Evaluator:
             raise ValueError(f"d{variable} is not bound to (nodes, weights)")
         ends = outward(self(low)), outward(self(high))
         fine = {"limit": 200, "epsabs": 1e-9, "epsrel": 1e-9}
-        return inward(
-            integrate.quad(lambda x: outward(value(x)), *ends, **fine)[0]
-        )
+        area, _ = integrate.quad(lambda x: outward(value(x)), *ends, **fine)
+        return inward(area)
 
     # derivatives
 
@@ -429,14 +426,12 @@ class Evaluator:
         for place in np.ndindex(at.shape):
             step = np.zeros_like(at)
             step[place] = 1e-3 * max(1.0, abs(at[place]))
-            moved = [
-                self.moved(variable, at + k * step) for k in (-2, -1, 1, 2)
-            ]
+            points = [at + k * step for k in (-2, -1, 1, 2)]
+            moved = [self.moved(variable, point) for point in points]
             a, b, c, d = self.values(moved, node)
             slopes.append((8 * (c - b) - (d - a)) / (12 * step[place]))
-        return (
-            slopes[0] if arrays.is_number(at) else np.reshape(slopes, at.shape)
-        )
+        one = arrays.is_number(at)
+        return slopes[0] if one else np.reshape(slopes, at.shape)
 
     def moved(self, variable: Node, value: Value) -> dict[str, Value]:
         """The scope in which a symbol, or one entry of it, has a new value."""

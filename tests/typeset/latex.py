@@ -108,10 +108,8 @@ def told_apart(pieces: list[str]) -> list[str]:
             elif opened is None:
                 bars[piece] = len(out)
         elif piece == "d" and r"\int" in pieces[:i]:
-            variable = (
-                re.match(r"\\?[a-zA-Z]", after[0]) and after[0] not in CARRY_ON
-            )
-            text = "𝑑" if variable else piece
+            letter = re.match(r"\\?[a-zA-Z]", after[0])
+            text = "𝑑" if letter and after[0] not in CARRY_ON else piece
         elif piece.startswith("\\\\"):
             first = next((p for p in after if p not in ALIGNING), "")
             new = "" if opening or first in CARRY_ON else "⏎"

@@ -41,20 +41,9 @@ def normal(*arguments: Value) -> Value:
     return stats.multivariate_normal(mean, covariance).pdf(x)
 
 
+OF_NUMPY = "exp log sin cos tan cosh tanh arcsin arctan"
 MEANINGS: dict[str, Value] = {
-    rf"\{name}": getattr(np, name)
-    for name in [
-        "exp",
-        "log",
-        "sin",
-        "cos",
-        "tan",
-        "cosh",
-        "tanh",
-        "arcsin",
-        "arctan",
-    ]
-} | {
+    **{rf"\{name}": getattr(np, name) for name in OF_NUMPY.split()},
     r"\ln": np.log,
     r"\max": lambda *v: np.maximum.reduce(np.broadcast_arrays(*v)),
     r"\min": lambda *v: np.minimum.reduce(np.broadcast_arrays(*v)),
