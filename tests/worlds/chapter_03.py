@@ -350,25 +350,6 @@ def _(rng):
     }
 
 
-@world("eq-novikoff")
-def _(rng):
-    """Random examples; then orthogonal ones, where the bound is reached."""
-    p, _ = logistic_problem(rng)
-    u = np.linalg.lstsq(p.Phi, p.t, rcond=None)[0]
-    worlds = []
-    for Phi, best in ((p.Phi, u), (3 * np.eye(p.N), p.t)):
-        margins = p.t * (Phi @ best) / np.linalg.norm(best)
-        worlds.append(
-            {
-                "m": len(perceptron.fit_primal(Phi, p.t, 10_000).mistakes),
-                "R": np.linalg.norm(Phi, axis=1).max(),
-                r"\gamma": margins.min(),
-            }
-        )
-    worlds[1]["@tight"] = True
-    return worlds
-
-
 @world("eq-representer-problem", "eq-representer-split")
 def _(rng):
     """The hinge loss, with what it does not see split off."""
