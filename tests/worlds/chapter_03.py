@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import stats
 from scipy.special import expit
 
 from kernelbook import kernel_logistic, perceptron, ridge
@@ -136,21 +136,6 @@ def most_probable(p):
         slope = kernel_logistic.gradient(w, p.Phi, p.t, p.lam)
         w = w - np.linalg.solve(hessian, slope)
     return w
-
-
-@world("eq-bayes-logistic-lambda", tolerance=1e-5)
-def _(rng):
-    """The λ for which the most probable weights are a stationary point."""
-    p, bound = logistic_problem(rng)
-    prior = bound[r"\lambda_0"]
-
-    def surprise(w):
-        labels = np.logaddexp(0, -p.t * (p.Phi @ w)).sum()
-        return labels - stats.norm.logpdf(w, 0, prior).sum()
-
-    w = optimize.minimize(surprise, most_probable(p), tol=1e-12).x
-    slope = p.Phi.T @ (p.t * expit(-p.t * (p.Phi @ w)))
-    return bound | {r"\lambda": w @ slope / (w @ w)}
 
 
 @world("eq-bayes-logistic-weights", "eq-bayes-logistic-coefficients")
@@ -319,23 +304,6 @@ def _(rng):
     return bound | {
         r"\mathbf S": np.linalg.inv(np.array(curvature) / (2 * h)),
         "P_": expit(p.t * (p.Phi @ w)),
-    }
-
-
-@world("eq-logistic-laplace-average")
-def _(rng):
-    """The left side as a sum over both weights."""
-    _, bound = two_weights(rng)
-    A = rng.standard_normal((2, 2))
-    S = A @ A.T + 0.3 * np.eye(2)
-    w, area = grid(20.0, 401)
-    density = stats.multivariate_normal(bound[r"\hat{\mathbf w}"], S).pdf(w)
-    phi = bound[r"\boldsymbol\phi"](bound[r"\mathbf x"])
-    y, step = np.linspace(-60, 60, 4001, retstep=True)
-    return bound | {
-        r"\bar P(\mathbf x)": area @ (density * expit(w @ phi)),
-        r"\mathbf S": S,
-        "dy": (y, np.full(len(y), step)),
     }
 
 
