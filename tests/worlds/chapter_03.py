@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import stats
 from scipy.special import expit
 
 from kernelbook import kernel_logistic, perceptron, ridge
@@ -136,21 +136,6 @@ def most_probable(p):
         slope = kernel_logistic.gradient(w, p.Phi, p.t, p.lam)
         w = w - np.linalg.solve(hessian, slope)
     return w
-
-
-@world("eq-bayes-logistic-lambda", tolerance=1e-5)
-def _(rng):
-    """The λ for which the most probable weights are a stationary point."""
-    p, bound = logistic_problem(rng)
-    prior = bound[r"\lambda_0"]
-
-    def surprise(w):
-        labels = np.logaddexp(0, -p.t * (p.Phi @ w)).sum()
-        return labels - stats.norm.logpdf(w, 0, prior).sum()
-
-    w = optimize.minimize(surprise, most_probable(p), tol=1e-12).x
-    slope = p.Phi.T @ (p.t * expit(-p.t * (p.Phi @ w)))
-    return bound | {r"\lambda": w @ slope / (w @ w)}
 
 
 @world("eq-bayes-logistic-weights", "eq-bayes-logistic-coefficients")
@@ -322,23 +307,6 @@ def _(rng):
     }
 
 
-@world("eq-logistic-laplace-average")
-def _(rng):
-    """The left side as a sum over both weights."""
-    _, bound = two_weights(rng)
-    A = rng.standard_normal((2, 2))
-    S = A @ A.T + 0.3 * np.eye(2)
-    w, area = grid(20.0, 401)
-    density = stats.multivariate_normal(bound[r"\hat{\mathbf w}"], S).pdf(w)
-    phi = bound[r"\boldsymbol\phi"](bound[r"\mathbf x"])
-    y, step = np.linspace(-60, 60, 4001, retstep=True)
-    return bound | {
-        r"\bar P(\mathbf x)": area @ (density * expit(w @ phi)),
-        r"\mathbf S": S,
-        "dy": (y, np.full(len(y), step)),
-    }
-
-
 @world("eq-perceptron-dual-weights", "eq-perceptron-dual-output")
 def _(rng):
     p, bound = logistic_problem(rng)
@@ -348,25 +316,6 @@ def _(rng):
         "c": perceptron.fit_dual(p.K, p.t).c,
         "y": lambda x: w @ p.phi(x),
     }
-
-
-@world("eq-novikoff")
-def _(rng):
-    """Random examples; then orthogonal ones, where the bound is reached."""
-    p, _ = logistic_problem(rng)
-    u = np.linalg.lstsq(p.Phi, p.t, rcond=None)[0]
-    worlds = []
-    for Phi, best in ((p.Phi, u), (3 * np.eye(p.N), p.t)):
-        margins = p.t * (Phi @ best) / np.linalg.norm(best)
-        worlds.append(
-            {
-                "m": len(perceptron.fit_primal(Phi, p.t, 10_000).mistakes),
-                "R": np.linalg.norm(Phi, axis=1).max(),
-                r"\gamma": margins.min(),
-            }
-        )
-    worlds[1]["@tight"] = True
-    return worlds
 
 
 @world("eq-representer-problem", "eq-representer-split")

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.linalg import hadamard
 from typeset import Each, From, Of
 
 from kernelbook import (
@@ -347,36 +346,29 @@ def _(rng):
     }
 
 
-def mistakes(p):
-    run = perceptron.fit(p.X, p.t, max_epochs=1000)
-    assert run.converged
-    return {"m": len(run.mistakes)}
-
-
-def orthogonal():
-    """Examples with orthogonal (1, x), each a mistake once, and an easy one.
-
-    The weights are the sum of the t_n (1, x_n) of the others.
-    """
-    t = np.array([-1.0, -1.0, -1.0, 1.0])
-    b, *w = t @ hadamard(4)
-    w = np.array(w)
-    X = np.insert(hadamard(4)[:, 1:].astype(float), 3, -0.45 * w, axis=0)
-    t = np.insert(t, 3, -1.0)
-    return SimpleNamespace(N=5, X=X, t=t, w=w, b=float(b), new=X)
-
-
-@world("eq-disc-novikoff")
+@world("eq-novikoff")
 def _(rng):
-    """The line by which the inputs are pushed apart; and a tight case."""
-    p, q = problem(rng), orthogonal()
+    """The line by which the inputs are pushed apart; then orthogonal
+    examples without a bias, each a mistake once, where the bound is reached.
+    """
+    p = problem(rng)
     score = p.X @ p.w + p.b
     push = p.t * (np.abs(score) + 0.3) - score
     p.X += np.outer(push, p.w) / (p.w @ p.w)
-    return [
-        two_classes(p) | mistakes(p),
-        two_classes(q) | mistakes(q) | {"@tight": True},
-    ]
+    line = np.append(p.b, p.w)
+    worlds = []
+    for Phi, w in ((features.with_bias(p.X), line), (3 * np.eye(p.N), p.t)):
+        run = perceptron.fit_primal(Phi, p.t, 1000)
+        assert run.converged
+        worlds.append(
+            {
+                "m": len(run.mistakes),
+                "R": np.linalg.norm(Phi, axis=1).max(),
+                r"\gamma": (p.t * (Phi @ w)).min() / np.linalg.norm(w),
+            }
+        )
+    worlds[1]["@tight"] = True
+    return worlds
 
 
 @world("eq-disc-pairs")
