@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernelbook import _checks, _progress, _svm_solver
+from kernelbook import _checks, _progress, _rows, _svm_solver
 from kernelbook._checks import FloatArray
 from kernelbook._expansion import Expansion, chosen, gram, own_inputs
 from kernelbook.kernels import Kernel
@@ -381,7 +381,9 @@ def fit_dual(
     """
     report = _progress.Progress("svm.fit_dual", progress)
     watch = _svm_solver.limits(max_iterations, max_seconds)
-    svm = _solved(K, t, C, bias, tolerance, watch, report)
+    eps = _checks.precision(K)
+    rows = _rows.Given(_checks.gram(K))
+    svm = _solved(rows, t, C, bias, tolerance, watch, report, eps)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)
     return svm
@@ -465,6 +467,7 @@ def fit(
     max_iterations: int | None = None,
     max_seconds: float | None = None,
     progress: bool = True,
+    memory: float = _rows.MEMORY,
 ) -> KernelMachine:
     """A support vector machine from a kernel and inputs.
 
@@ -499,7 +502,8 @@ def fit(
     report = _progress.Progress("svm.fit", progress)
     watch = _svm_solver.limits(max_iterations, max_seconds)
     X = own_inputs(k, X)
-    svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
+    K = _rows.rows_of(k, X, memory)
+    svm = _solved(K, t, C, bias, tolerance, watch, report)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)
     # A machine that was stopped at once has no support vector, and keeps one.
@@ -513,18 +517,17 @@ def _signs(y: FloatArray) -> FloatArray:
 
 
 def _solved(
-    K: ArrayLike,
+    K: _rows.Rows,
     t: ArrayLike,
     C: float,
     bias: bool,
     tolerance: float,
     watch: _svm_solver.Watch,
     report: _progress.Progress,
+    eps: float = _svm_solver.EPS,
 ) -> SVM:
     """Check what came, solve, and certify what was found."""
-    eps = _checks.precision(K)
-    K = _checks.gram(K)
-    t = _checks.both_signs(t, "t", len(K)).copy()
+    t = _checks.both_signs(t, "t", K.N).copy()
     C = _checks.positive(C, "C")
     tolerance = _checks.positive(tolerance, "tolerance")
     p = _svm_solver.problem(K, t, C, bias, eps)
