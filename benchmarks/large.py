@@ -177,7 +177,8 @@ def peak_memory():
     held at that time.
     """
     status = Path("/proc/self/status").read_text("utf-8")
-    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
+    (peak,) = re.findall(r"VmHWM:\s+(\d+)", status)
+    return int(peak) / 1024
 
 
 def rows_on_workers(quick):
