@@ -12,6 +12,7 @@ one, comes after the examples; its inner products are 0 until the origin is
 moved.
 """
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -35,19 +36,20 @@ DENSE = 3  # rows are not picked out of the store if a third of it is wanted
 class Rows(ABC):
     """The rows of a symmetric matrix: N examples, and perhaps a phantom."""
 
-    def __init__(self, N: int) -> None:
-        self.N = N
+    def __init__(self, N: int, memory: float = math.inf) -> None:
+        self.N, self.memory = N, memory
         self.origin: int | None = None
         self.base = np.zeros(0)
         """Row of the example at the origin, before that was moved."""
 
+    @property
+    def widest(self) -> float:
+        """Of how many rows a block, and two copies, fit into memory."""
+        return math.sqrt(self.memory / 24)
+
     @abstractmethod
     def examples(self, n: Numbers) -> FloatArray:
         """K between the examples n, as it came."""
-
-    @abstractmethod
-    def judged(self, block: FloatArray) -> FloatArray:
-        """What to look at if a block of K seems indefinite."""
 
     @abstractmethod
     def part(self, n: Numbers) -> "Rows":
@@ -81,10 +83,6 @@ class Given(Rows):
         """K between the examples n, as it came."""
         K: FloatArray = self.K[np.ix_(n, n)]
         return K
-
-    def judged(self, block: FloatArray) -> FloatArray:
-        """What to look at if a block of K seems indefinite: all of it."""
-        return self.K
 
     def part(self, n: Numbers) -> "Given":
         """The matrix of the examples n, not framed."""
@@ -126,21 +124,17 @@ class Made(Rows):
 
     def __init__(self, k: Kernel, X: Any, memory: float = MEMORY) -> None:
         P = k.prepare(X)
-        super().__init__(number_of(P))
-        self.k, self.X, self.P, self.memory = k, X, P, memory
+        super().__init__(number_of(P), memory)
+        self.k, self.X, self.P = k, X, P
         self.frame(phantom=False, origin=None)
 
     def examples(self, n: Numbers) -> FloatArray:
         """K between the examples n, as it came."""
         return gram(self.k, chosen(self.X, n))
 
-    def judged(self, block: FloatArray) -> FloatArray:
-        """What to look at if a block of K seems indefinite: that block."""
-        return block
-
     def part(self, n: Numbers) -> Rows:
         """The matrix of the examples n, not framed."""
-        return rows_of(self.k, chosen(self.X, n), self.memory)
+        return rows_of(self.k, chosen(self.X, n), self.memory / 4)
 
     def frame(self, phantom: bool, origin: int | None) -> None:
         """Add a phantom, and move the origin."""
@@ -149,6 +143,7 @@ class Made(Rows):
         if origin is not None:
             self.base = self._new(np.array([origin]))[0]
         self.origin = origin
+        self.store = np.empty((0, 0))  # the old one goes before the new comes
         room = int(self.memory / (8 * self.size))
         self.store = np.empty((max(1, min(room, self.size)), self.size))
         self.slot = np.full(self.size, -1)
@@ -188,8 +183,10 @@ class Made(Rows):
         self._touch(slots)
         used = int((self.owner >= 0).sum())
         if DENSE * len(slots) < used:
-            return x @ self.store[slots]
-        return np.bincount(slots, x, used) @ self.store[:used]
+            some: FloatArray = x @ self.store[slots]
+            return some
+        total: FloatArray = np.bincount(slots, x, used) @ self.store[:used]
+        return total
 
     def _keep(self, n: Numbers) -> None:
         """Make the rows n, if they are not there; not more than the store."""

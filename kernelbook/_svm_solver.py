@@ -13,9 +13,11 @@ push its output up, with t_n - ε in place of t_n and 0 <= v <= C, and once to
 pull it down, with t_n + ε and -C <= v <= 0.  Its coefficient is the sum of
 the two v.
 
-Optimality.  Let e = t - Kv, minus the gradient.  For some b, the bias:
-e_n <= b where v_n = low_n, e_n >= b where v_n = high_n, and e_n = b between.
-For the phantom that says b = e_n.
+What one knows of a point.  Only v and e = t - Kv, minus the gradient.  To
+raise v_i and to lower v_j by a small s gains s (e_i - e_j).
+
+Optimality.  For some b, the bias: e_n <= b where v_n = low_n, e_n >= b where
+v_n = high_n, and e_n = b between.  For the phantom that says b = e_n.
 
 Certificate.  For every feasible v and every b,
 
@@ -24,38 +26,25 @@ Certificate.  For every feasible v and every b,
 
 The best b is a median of e: as many e_n above it as there are v_n <= 0.
 
-Smoothing.  Seen from the primal, v_n is minus the slope of the hinge loss: it
-jumps from low_n to high_n where e_n - b passes zero.  Let it rise in a
-straight line instead, over a width h:
-
-    v_n = middle_n + (e_n - b) (high_n - low_n) / h, but inside its box.
-
-The objective of that machine is piecewise quadratic and has one minimum.
-Newton's method on it, with a search along the line, comes there from anywhere
-and in few steps: v is at its bounds outside the strip |e_n - b| < h/2, and
-inside it solves
-
-    K v + δ (v - middle) + b = t,  δ_n = h / (high_n - low_n),  Σ_n v_n = 0.
-
-So a step costs one factorisation as large as the strip is full, and the rows
-of K of those v that change.  As h falls the strip empties, but for the v that
-are free at the optimum.
-
-The end.  At h = 0 the strip is a guess of who is free.  Newton's method solves
-for these, puts those that leave their box on the bound, frees those on a bound
-whose e_n - b has the wrong sign, and ends when there is nothing to mend; or
-gives up, and h is made smaller.
-
-The beginning.  The same machine on a quarter of the examples, with C four
-times as large, has nearly the same outputs, and is begun in the same way from
-a quarter of that quarter.  The smallest begins with v = 0 and a strip that
-holds all examples: least squares.
-
 Rounding.  Because Σ_n v_n = 0, the inner products may be taken from any
 origin in feature space.  If the examples are far from it, in units of their
 distances to each other, it is moved to the one in their midst.  That adds the
 same number to every e_n, hence to b, and e no longer drowns in the rounding
 of Kv.
+
+The stages, each begun only if the ones before have not ended within the
+tolerance:
+
+1. Pair steps (SMO) raise the v_i and lower the v_j that promise most.  They
+   find out roughly which v are at their bounds.
+2. Few rounds, if few v seem to be free.  A round is Newton's method, which
+   guesses the free set and solves for it, and where that fails a descent on
+   the free set and more pair steps.
+3. Interior point on all v with K replaced by GGᵀ, if a narrow G will do, and
+   Newton's method to make zeros of what should be zero.
+4. Many rounds.
+5. Interior point on the free v and the worst violators, then on twice as
+   many, in the end on all.
 """
 
 import math
@@ -69,11 +58,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, eigvalsh
-from scipy.linalg.lapack import dpotrf, dpotrs
 
-from kernelbook import _checks, _progress
+from kernelbook import _checks, _interior_point, _progress
 from kernelbook._checks import FloatArray
-from kernelbook._rows import Numbers, Rows
 
 BoolArray = NDArray[np.bool_]
 
@@ -82,39 +69,42 @@ EPS = float(np.finfo(float).eps)
 # What is judged, and how strictly.
 PROBE = 256  # a block of K this large is tested for definiteness up front
 ROUNDING = 10.0  # rounding explains eigenvalues down to -this · eps · trace
+BEYOND = 1e3  # an entry this many roundings off makes the solver look at K
 FAR = 10.0  # examples this far off, in mean squared distances: move the origin
 SURE = 1e-10  # Newton's method mends only what is wrong by more than this
-JITTER = 10.0  # a factorised diagonal grows by this, times N · eps
 
-# How long each part tries.
-SMALL = 320  # examples that begin by themselves, without a part of them
-PART = 4  # of more examples, one in so many begins
-BEGIN = (4.0, 1.0, 0.3, 0.1)  # widths h of the smallest machine
-HARDER = 3.0  # h falls by this factor
-CROWD = 100  # the first strip of a larger machine holds at least so many
-SETTLED = 50  # one change in so many examples is none, if a smaller h follows
-STEPS = 20  # at one h
-WIDTHS = 30  # values of h
-TRIES = 6  # free sets that one call of Newton's method may try
+# How long each stage tries.
+FEW, ROUNDS = 5, 40  # rounds before and after low-rank interior point
+NEWTON_TRIES = 12  # free sets that one call of Newton's method may try
+DROPS = 25  # bounds met in one descent: each costs a factorisation
 SWEEPS = 50  # of a projection: each but the last puts a v on its bound
-HALVINGS = 12  # of the search along a line
+EXTRA = 100  # violators given to the first interior-point solve
+ON_ALL = 8  # their number doubles up to this many times N: last, all v thrice
+
+# How exact an interior-point solve is, before Newton's method.
+LOW_RANK = 1e-6  # error of an output, in units of √N, that GGᵀ may cause
+NOISE = 10.0  # and what G need not explain, in roundings of an entry of K
+LOW_RANK_GOAL, SUBSET_GOAL = 1e-9, 1e-12  # duality gaps, relative to the dual
+SPARSE = 4  # Kv is taken from rows if at most 1 in 4 is needed: for speed
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Minimise ½ vᵀKv - tᵀv subject to Σv = 0 and low <= v <= high."""
 
-    K: Rows
+    K: FloatArray
     t: FloatArray
     """Labels; or targets minus ε, and once more plus ε."""
     low: FloatArray
     high: FloatArray
     C: float
     bias: bool
+    given: FloatArray
+    """K as it came: not moved, each example once, without phantom."""
     eps: float
     """Precision to which the entries of K are known."""
-    scale: float
-    """Mean of the diagonal of K, of a sample; 1 if that is 0."""
+    origin: int | None
+    """The example at the origin, if that was moved."""
 
     @property
     def size(self) -> int:
@@ -124,45 +114,40 @@ class Problem:
     @property
     def tube(self) -> bool:
         """Whether it is regression, with two v for each example."""
-        return self.size > self.K.N
+        return self.size > len(self.given)
 
     @cached_property
-    def site(self) -> Numbers:
-        """The row of K that belongs to each v."""
-        site = np.arange(self.size) % self.K.N
-        return site if self.bias else np.append(site, self.K.N)
+    def scale(self) -> float:
+        """Mean of the diagonal of K, the phantom apart; 1 if that is 0."""
+        return float(self.K.diagonal()[: self.size].mean()) or 1.0
+
+    @property
+    def stride(self) -> float:
+        """Length of a gradient step in v, a Newton step if K = scale · I."""
+        return 1 / self.scale
+
+    @property
+    def long_stride(self) -> float:
+        """The same for points of an interior-point method.
+
+        Those that belong on a bound are off it, by μ / |e_n - b|.
+        """
+        return max(self.C, self.stride)
 
     @cached_property
-    def middle(self) -> FloatArray:
-        """Middle of each box."""
-        return (self.low + self.high) / 2
+    def flat(self) -> float:
+        """Rounding error of an entry of K, or of the curvature of a pair."""
+        return self.eps * (float(self.given.diagonal().max()) or 1.0)
 
-    @cached_property
-    def width(self) -> FloatArray:
-        """high - low, and 0 for the phantom, which is always free."""
-        width: FloatArray = self.high - self.low
-        width[self.size :] = 0.0
-        return width
+    @property
+    def quarter(self) -> int:
+        """A quarter of the number of examples, 20 at least."""
+        return max(len(self.t) // 4, 20)
 
-    def soft(self, Q: Numbers, h: float) -> FloatArray:
-        """δ of some v: h / (high - low), and 0 for the phantom."""
-        delta = np.zeros(len(Q))
-        return np.divide(h, self.width[Q], out=delta, where=Q < self.size)
-
-    def times(self, v: FloatArray) -> FloatArray:
-        """Kv."""
-        a = np.bincount(self.site, v)
-        n = np.flatnonzero(a)
-        Ka = self.K.times(n, a[n])
-        return Ka[self.site] if self.tube else Ka
-
-    def block(self, F: Numbers) -> FloatArray:
-        """The block of K between some v."""
-        if not self.tube:
-            return self.K.block(F)
-        n, of = np.unique(self.site[F], return_inverse=True)
-        block: FloatArray = self.K.block(n)[np.ix_(of, of)]
-        return block
+    @property
+    def tenth(self) -> int:
+        """A tenth of the number of examples, 10 at least."""
+        return max(len(self.t) // 10, 10)
 
     def biases(self, e: FloatArray) -> tuple[float, float]:
         """Ends of the interval of the biases with the smallest gap."""
@@ -174,7 +159,7 @@ class Problem:
 
 
 def problem(
-    K: Rows, t: FloatArray, C: float, bias: bool, eps: float = EPS
+    K: FloatArray, t: FloatArray, C: float, bias: bool, eps: float = EPS
 ) -> Problem:
     """Classification: one v for each example."""
     low, high = np.minimum(0.0, C * t), np.maximum(0.0, C * t)
@@ -182,7 +167,7 @@ def problem(
 
 
 def tube_problem(
-    K: Rows,
+    K: FloatArray,
     t: FloatArray,
     C: float,
     epsilon: float,
@@ -197,7 +182,7 @@ def tube_problem(
 
 
 def in_box(
-    K: Rows,
+    K: FloatArray,
     t: FloatArray,
     box: tuple[FloatArray, FloatArray],
     C: float,
@@ -205,65 +190,44 @@ def in_box(
     eps: float,
 ) -> Problem:
     """The problem in v, with phantom and moved origin if they are needed."""
-    sample = evenly_spaced(K.N)
-    block = K.examples(sample)
-    r = midst(block)
-    diagonal = block.diagonal()
-    if r is not None:
-        diagonal = diagonal - 2 * block[r] + block[r, r]
-    scale = float(diagonal.mean()) or 1.0
+    block = evenly_spaced(K)
+    origin = midst(K, block)
     probe(K, block, eps)
-    K.frame(not bias, None if r is None else int(sample[r]))
     low, high = box
+    given = K
+    copies = len(t) // len(K)
+    if copies > 1:
+        K = np.tile(K, (copies, copies))
     if not bias:
         never = 2 * C * len(t)  # Σ|v| is at most half of this
-        t = np.append(t, 0.0)
+        K, t = np.pad(K, (0, 1)), np.append(t, 0.0)
         low, high = np.append(low, -never), np.append(high, never)
-    return Problem(K, t, low, high, C, bias, eps, scale)
+    if origin is not None:
+        K = seen_from(K, origin)
+    return Problem(K, t, low, high, C, bias, given, eps, origin)
 
 
-def evenly_spaced(N: int) -> Numbers:
-    """All examples, or 256 from the first to the last."""
-    return np.linspace(0, N - 1, min(N, PROBE)).astype(np.intp)
-
-
-def midst(block: FloatArray) -> int | None:
+def midst(K: FloatArray, block: FloatArray) -> int | None:
     """The example nearest to the mean of all, if all are far from 0.
 
     Squared distances from the mean are K_nn - 2 mean_m K_nm, up to a number.
+    Whether they are small is judged by a block of K.
     """
     size = float(block.diagonal().mean())
     if size <= FAR * (size - float(block.mean())):
         return None
-    return int((block.diagonal() - 2 * block.mean(axis=0)).argmin())
+    return int((K.diagonal() - 2 * K.mean(axis=0)).argmin())
 
 
-def part_of(p: Problem) -> tuple[Problem, Numbers]:
-    """The problem of one example in four, with C four times as large.
+def seen_from(K: FloatArray, r: int) -> FloatArray:
+    """Inner products after the origin is moved: K_nm - K_rm - K_nr + K_rr.
 
-    Of each class, and never in the order in which they came.
+    The first difference, of nearly equal numbers, is exact.
     """
-    rng = np.random.default_rng(0)
-    origin = [] if p.K.origin is None else [p.K.origin]
-    picked = [np.array(origin, dtype=np.intp)]
-    for side in (p.high[: p.K.N] > 0, p.high[: p.K.N] <= 0):
-        one = rng.permutation(np.flatnonzero(side))
-        picked.append(one[: -(-len(one) // PART)])
-    n = np.unique(np.concatenate(picked))
-    more = p.K.N / len(n)
-    v = np.append(n, n + p.K.N) if p.tube else n
-    v = v if p.bias else np.append(v, p.size)
-    K = p.K.part(n)
-    K.frame(not p.bias, int(np.searchsorted(n, origin[0])) if origin else None)
-    part = replace(
-        p,
-        K=K,
-        t=p.t[v],
-        low=more * p.low[v],
-        high=more * p.high[v],
-        C=more * p.C,
-    )
-    return part, v
+    moved = K - K[r]
+    moved -= moved[:, [r]]
+    symmetric: FloatArray = (moved + moved.T) / 2
+    return symmetric
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,11 +255,16 @@ class Point:
 def point_at(p: Problem, v: FloatArray, e: FloatArray | None = None) -> Point:
     """The point v; its e is computed if it is not known."""
     if e is None:
-        e = p.t - p.times(v)
+        e = p.t - times(p.K, v)
     biases = p.biases(e)
     excess = e - (biases[0] + biases[1]) / 2
     gap = np.where(excess > 0, p.high - v, p.low - v) @ excess
     return Point(v, e, biases, float(p.t @ v + e @ v) / 2, float(gap))
+
+
+def recomputed(p: Problem, point: Point) -> Point:
+    """The same point without what many small steps have left of rounding."""
+    return point_at(p, balanced(p, point.v))
 
 
 def balanced(p: Problem, v: FloatArray) -> FloatArray:
@@ -316,25 +285,6 @@ def balanced(p: Problem, v: FloatArray) -> FloatArray:
     return v
 
 
-def project(p: Problem, v: FloatArray) -> FloatArray:
-    """Back into the box, with Σv = 0 restored on those inside it.
-
-    The phantom takes part only if no example can: its v is the least exact
-    sum of all, and from a moved origin its entry of K is the largest.
-    """
-    v = v.clip(p.low, p.high)
-    for _ in range(SWEEPS):
-        total = float(v.sum())
-        inside = (v > p.low) & (v < p.high)
-        if inside[: p.size].any():
-            inside[p.size :] = False
-        if abs(total) <= EPS * np.abs(v).sum() or not inside.any():
-            break
-        v[inside] -= total / inside.sum()
-        v = v.clip(p.low, p.high)
-    return v
-
-
 def outward(p: Problem, point: Point) -> Point:
     """v a little longer, so that rounding leaves no margin short of 1.
 
@@ -348,17 +298,29 @@ def outward(p: Problem, point: Point) -> Point:
     N = p.size
     v, e, t = point.v[:N], point.e[:N], p.t[:N]
     short = max(0.0, float((t * (e - point.b)).max()))
-    n = np.flatnonzero(v)
-    noise = EPS * float(p.K.sizes(n, v[n]).max())
+    noise = EPS * float((np.abs(p.given) @ np.abs(v)).max())
     longer = 1 + 2 * short + 4 * noise
     if np.abs(v).max() * longer >= p.C:
         return point
-    return point_at(p, balanced(p, longer * point.v))
+    return recomputed(p, replace(point, v=longer * point.v))
+
+
+def higher(one: Point, other: Point) -> Point:
+    """The one with the higher dual."""
+    return max(one, other, key=lambda point: point.dual)
 
 
 def better(one: Point, other: Point) -> Point:
     """The one with the smaller relative gap."""
     return min(one, other, key=lambda point: point.relative_gap)
+
+
+def times(K: FloatArray, v: FloatArray) -> FloatArray:
+    """Kv, from the rows where v is not zero if they are few."""
+    rows = np.flatnonzero(v)
+    if SPARSE * len(rows) > len(v):
+        return K @ v
+    return v[rows] @ K[rows]
 
 
 def as_given(p: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
@@ -369,10 +331,10 @@ def as_given(p: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
     a little off 0, and K_rr may be huge.
     """
     v, e = point.v[: p.size], point.e[: p.size]
-    if p.K.origin is None:
+    if p.origin is None:
         return v, e
-    row = p.K.base[: p.K.N]
-    corner = row[p.K.origin]
+    row = p.given[p.origin]
+    corner = row[p.origin]
     a = v.reshape(-1, len(row)).sum(axis=0)
     return v, e - ((row - corner) @ a + corner * math.fsum(v))
 
@@ -405,13 +367,15 @@ class Watch:
         seconds = math.inf if max_seconds is None else max_seconds
         self.deadline = time.monotonic() + seconds
 
-    def spend(self) -> None:
-        """One more iteration; none left: stop."""
-        if self.iterations >= self.most:
+    def spend(self, wanted: int) -> int:
+        """Iterations granted, at most ``wanted``; none left: stop."""
+        granted = min(wanted, self.most - self.iterations)
+        if granted <= 0:
             raise Stop("max_iterations")
         if time.monotonic() > self.deadline:
             raise Stop("max_seconds")
-        self.iterations += 1
+        self.iterations += granted
+        return granted
 
 
 def limits(max_iterations: int | None, max_seconds: float | None) -> Watch:
@@ -436,22 +400,35 @@ class Search:
         self.p, self.tolerance = p, tolerance
         self.watch, self.progress = watch, progress
         self.best = point_at(p, np.zeros(len(p.t)))
+        self.done = False
 
-    @property
-    def done(self) -> bool:
-        """Whether the best point will do."""
-        return self.best.relative_gap <= self.tolerance
-
-    def propose(self, v: FloatArray) -> None:
-        """Remember v, inside its box and e computed anew, if it is better."""
-        point = point_at(self.p, balanced(self.p, project(self.p, v)))
-        if point.relative_gap > self.tolerance:
-            point = better(point, outward(self.p, point))
+    def note(self, point: Point) -> None:
+        """Remember a point if it is the best so far."""
+        if point.relative_gap <= self.tolerance:
+            point = recomputed(self.p, point)  # that may be rounding alone
         self.best = better(self.best, point)
         self.progress(
             f"{self.watch.iterations} iterations, "
             f"relative gap {self.best.relative_gap:.1e}"
         )
+
+    def propose(self, v: FloatArray) -> Point:
+        """A v whose zeros are exact: the search ends if it will do."""
+        point = point_at(self.p, balanced(self.p, v))
+        if point.relative_gap > self.tolerance:
+            point = better(point, outward(self.p, point))
+        self.done = point.relative_gap <= self.tolerance
+        if self.done:
+            self.best = point
+        else:
+            self.note(point)
+        return point
+
+    @property
+    def status(self) -> str:
+        """How the search has ended, if no limit has ended it."""
+        good = self.best.relative_gap <= self.tolerance
+        return _progress.CONVERGED if good else "stalled"
 
 
 def solve(
@@ -460,145 +437,204 @@ def solve(
     watch: Watch,
     progress: _progress.Progress,
 ) -> tuple[Point, str]:
-    """The best point that is found, and how the search ended."""
+    """The best point that the stages find, and how they ended."""
     search = Search(p, tolerance, watch, progress)
     try:
         run(p, search)
     except Stop as stop:
-        return search.best, str(stop)
+        return recomputed(p, search.best), str(stop)
     except KeyboardInterrupt:
-        return search.best, "interrupted"
-    return search.best, _progress.CONVERGED if search.done else "stalled"
+        return recomputed(p, search.best), "interrupted"
+    return search.best, search.status
 
 
 def run(p: Problem, search: Search) -> None:
-    """Narrower and narrower strips, until Newton's method is sure."""
-    s, now, h = beginning(p, search.watch)
-    for _ in range(WIDTHS):
-        v = newton(p, s, now, search.watch)
-        if v is not None:
-            search.propose(v)
+    """One stage after the other, until the search is over."""
+    point = search.best
+    for stage in STAGES:
+        point = stage(p, point, search)
         if search.done:
             return
-        h /= HARDER
-        s, now = settled(p, s, now, h, search.watch, 0)
 
 
-def beginning(p: Problem, watch: Watch) -> tuple["State", "Guess", float]:
-    """Where to begin, from a quarter of the examples if they are many."""
-    enough = len(p.t) // SETTLED
-    if p.size <= SMALL:
-        s = State(np.zeros(len(p.t)), p.t.copy(), 0.0)
-        now = guess(p, s, BEGIN[0])
-        for h in BEGIN:
-            s, now = settled(p, s, now, h, watch, enough)
-        return s, now, h
-    part, where = part_of(p)
-    s, now, h = beginning(part, watch)
-    free = int(now.free.sum())
-    v = np.zeros(len(p.t))
-    v[where] = s.v
-    e = p.t - p.times(v)
-    biases = p.biases(e)
-    s = State(v, e, (biases[0] + biases[1]) / 2)
-    crowd = min(max(CROWD, 3 * free // 2), len(e) - 1)
-    h = 2 * float(np.partition(np.abs(e - s.b), crowd)[crowd])
-    s, now = settled(p, s, guess(p, s, h), h, watch, enough, True)
-    return s, now, h
+def sketch(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 1: pair steps, a quarter as many as examples."""
+    point = pair_steps(p, point, search.watch.spend(p.quarter))
+    search.note(point)
+    return point
 
 
-# --------------------------------------------------------- smoothed machine
+def few_rounds(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 2: if at most a quarter of all v seem free."""
+    free, _ = guess(p, point, p.stride)
+    few = free.sum() <= p.quarter
+    return rounds(p, point, search, FEW) if few else point
 
 
-class State(NamedTuple):
-    """A machine on its way: v, e = t - Kv and b; v may be out of its box."""
+def low_rank(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 3: interior point with K = GGᵀ, then exact zeros."""
+    inner = low_rank_step(p, point, search.watch)
+    search.note(inner)
+    return higher(point, finished(p, inner, search))
 
-    v: FloatArray
-    e: FloatArray
-    b: float
+
+def many_rounds(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 4."""
+    return rounds(p, point, search, ROUNDS)
 
 
-def settled(
-    p: Problem,
-    s: State,
-    now: "Guess",
-    h: float,
-    watch: Watch,
-    enough: int,
-    line_search: bool = False,
-) -> tuple[State, "Guess"]:
-    """The machine of width h, but for so many changes of the strip.
+def growing_subsets(p: Problem, point: Point, search: Search) -> Point:
+    """Stage 5: interior point on ever more examples, the last times on all."""
+    extra = EXTRA
+    while extra < ON_ALL * max(len(p.t), EXTRA):
+        point = subset_step(p, point, extra, search.watch)
+        finished(p, point, search)
+        if not search.done:
+            search.propose(point.v)
+        if search.done:
+            return point
+        point = pair_steps(p, point, search.watch.spend(p.quarter))
+        extra *= 2
+    return point
 
-    The first step takes the strip as it was at the last h, and goes all the
-    way: that strip at this width.
+
+STAGES: tuple[Callable[[Problem, Point, Search], Point], ...] = (
+    sketch,
+    few_rounds,
+    low_rank,
+    many_rounds,
+    growing_subsets,
+)
+
+
+def finished(p: Problem, inner: Point, search: Search) -> Point:
+    """A point inside the box, with exact zeros: by Newton, or by clamping."""
+    v = newton(p, inner, p.long_stride, search.watch)
+    return search.propose(clamp(p, inner, p.long_stride) if v is None else v)
+
+
+def rounds(p: Problem, point: Point, search: Search, most: int) -> Point:
+    """Newton, and while that fails, free-set descent and pair steps."""
+    for _ in range(most):
+        v = newton(p, point, p.stride, search.watch)
+        if v is None and point.relative_gap <= search.tolerance:
+            v = point.v
+        if v is not None:
+            exact = search.propose(v)
+            if search.done:
+                return exact
+        point = subspace_steps(p, point, search.watch)
+        search.note(point)
+        point = pair_steps(p, point, search.watch.spend(p.tenth))
+    return point
+
+
+# -------------------------------------------------------------- pair steps
+
+
+def pair_steps(p: Problem, point: Point, steps: int) -> Point:
+    """Raise one v_i and lower one v_j, the best pair each time (SMO).
+
+    i has the largest e among those that can rise; with it, j promises the
+    largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).
     """
-    for _ in range(STEPS):
-        watch.spend()
-        s = smooth_step(p, s, now, h, line_search)
-        before, now = now, guess(p, s, h)
-        changed = (now.free != before.free) | (now.at_high != before.at_high)
-        if changed.sum() <= enough:
+    pair = PairSteps(p, point)
+    for _ in range(steps):
+        if not pair.step():
             break
-        line_search = True
-        if not now.free.any():
-            s = s._replace(b=sum(p.biases(s.e)) / 2)
-            now = guess(p, s, h)
-    return s, now
+    return point_at(p, np.array(pair.v), pair.e)
 
 
-def smooth_step(
-    p: Problem, s: State, now: "Guess", h: float, line_search: bool
-) -> State:
-    """One step of Newton's method at width h."""
-    Q = np.flatnonzero(now.free)
-    aim = np.where(now.at_high, p.high, p.low)
-    d = np.where(now.free, 0.0, aim - s.v)
-    Kd, db = p.times(d), 0.0
-    if len(Q):
-        soft = p.soft(Q, h)
-        A = p.block(Q)
-        A.flat[:: len(Q) + 1] += soft
-        solve = free_solver(p, A)
+class PairSteps:
+    """The arrays of the pair steps, which are changed in place.
+
+    v and its bounds are lists, because single numbers are read from them.
+    ``rise`` is 0 where v_n can rise and -inf where it cannot; added to e it
+    leaves the others out of a maximum.  ``fall`` is the same for falling.
+    """
+
+    def __init__(self, p: Problem, point: Point) -> None:
+        self.p, self.v, self.e = p, point.v.tolist(), point.e.copy()
+        self.low, self.high = p.low.tolist(), p.high.tolist()
+        self.half = p.K.diagonal() / 2
+        self.rise = np.where(point.v < p.high, 0.0, -np.inf)
+        self.fall = np.where(point.v > p.low, 0.0, -np.inf)
+        self.slope, self.curvature = np.empty((2, len(point.v)))
+
+    def step(self) -> bool:
+        """One pair step; False if no pair would gain."""
+        i, j = self.best_pair()
+        slope, curvature = float(self.slope[j]), 2 * float(self.curvature[j])
+        if slope <= 0:
+            return False
+        if curvature < -BEYOND * self.p.flat:
+            refuse_indefinite(self.p.given, self.p.eps)
+        self.move(i, j, slope / max(curvature, self.p.flat))
+        return True
+
+    def best_pair(self) -> tuple[int, int]:
+        """i and j; leaves e_i - e and half the curvatures with i."""
+        slope, curvature = self.slope, self.curvature
+        i = int(np.add(self.e, self.rise, out=slope).argmax())
+        np.subtract(self.e[i], self.e, out=slope)
+        slope += self.fall
+        np.maximum(slope, 0.0, out=slope)
+        np.subtract(self.half, self.p.K[i], out=curvature)
+        curvature += self.half[i]
+        gain = slope * slope / np.maximum(curvature, self.p.flat / 2)
+        return i, int(gain.argmax())
+
+    def move(self, i: int, j: int, step: float) -> None:
+        """v_i up and v_j down, onto their bounds if they get so far."""
+        v, low, high = self.v, self.low, self.high
+        room_up, room_down = high[i] - v[i], v[j] - low[j]
+        step = min(step, room_up, room_down)
+        v[i] = high[i] if step == room_up else v[i] + step
+        v[j] = low[j] if step == room_down else v[j] - step
+        self.e -= step * (self.p.K[i] - self.p.K[j])
+        self.rise[i] = -np.inf if step == room_up else 0.0
+        self.fall[j] = -np.inf if step == room_down else 0.0
+        self.fall[i] = self.rise[j] = 0.0
+
+
+# ------------------------------------------------ steps on the free set
+
+
+def subspace_steps(p: Problem, point: Point, watch: Watch) -> Point:
+    """Minimise over the free v, one bound at a time.
+
+    Goes towards the solution on the free set as far as the box allows; what
+    meets a bound stays there, the others go on.  The objective never rises.
+    """
+    F = np.flatnonzero((point.v > p.low) & (point.v < p.high))
+    rows = p.K[F]
+    block, v, e = rows[:, F], point.v[F], point.e[F]
+    free = np.arange(len(F))
+    for _ in range(DROPS):
+        if len(free) < 2:
+            break
+        watch.spend(1)
+        solve = free_solver(p, block[np.ix_(free, free)])
         if solve is None:
-            return s
-        rest = s.e[Q] - s.b - Kd[Q] - soft * (s.v[Q] - p.middle[Q])
-        inner = np.zeros(len(d))
-        inner[Q], db = solve(rest, -float(s.v.sum() + d.sum()))
-        d += inner
-        Kd += p.times(inner)
-    a = along(p, s, h, d, Kd, db)
-    v = s.v + a * d if a < 1 else np.where(now.free, s.v + d, aim)
-    return State(v, s.e - a * Kd, s.b + a * db)
-
-
-def along(
-    p: Problem, s: State, h: float, d: FloatArray, Kd: FloatArray, db: float
-) -> float:
-    """How far to go along d: to the minimum, all the way if that will do."""
-    dy, excess, steep = Kd + db, s.e - s.b, p.width / h
-    rise, curvature = float(s.v @ Kd), float(d @ Kd)
-
-    def slope(a: float) -> float:
-        v = (p.middle + steep * (excess - a * dy)).clip(p.low, p.high)
-        return rise + a * curvature - float(v @ dy)
-
-    first, last = slope(0.0), slope(1.0)
-    if first >= 0:
-        return 0.0
-    if last <= 0.5 * abs(first):
-        return 1.0
-    low, at_low, high, at_high = 0.0, first, 1.0, last
-    for _ in range(HALVINGS):
-        part = -at_low / (at_high - at_low)
-        a = low + (high - low) * min(max(part, 0.1), 0.9)
-        now = slope(a)
-        if now > 0:
-            high, at_high = a, now
-        else:
-            low, at_low = a, now
-        if abs(now) <= 0.1 * abs(first):
             break
-    return a
+        step = solve(e[free], 0.0)
+        bound = np.where(step > 0, p.high[F[free]], p.low[F[free]])
+        step, met = within(bound - v[free], step)
+        v[free] = np.where(met, bound, v[free] + step)
+        e -= step @ block[free]
+        if not met.any():
+            break
+        free = free[~met]
+    new = point.v.copy()
+    new[F] = v
+    return point_at(p, new, point.e - (v - point.v[F]) @ rows)
+
+
+def within(room: FloatArray, step: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """As much of the step as there is room for; who has none left."""
+    parts = np.abs(room / np.where(step == 0, EPS, step))
+    a = float(parts.min())
+    return min(1.0, a) * step, parts <= min(1.0, a)
 
 
 class Guess(NamedTuple):
@@ -608,60 +644,33 @@ class Guess(NamedTuple):
     at_high: BoolArray
 
 
-def guess(p: Problem, s: State, h: float) -> Guess:
-    """Who is in the strip of width h, and who above it."""
-    excess = s.e - s.b
-    free = np.abs(excess) < h / 2
-    free[p.size :] = True
-    return Guess(free, ~free & (excess > 0))
+def guess(p: Problem, point: Point, stride: float) -> Guess:
+    """Where one gradient step would end: inside, or at which bound."""
+    aim = point.v + stride * (point.e - point.b)
+    return Guess((aim > p.low) & (aim < p.high), aim >= p.high)
 
 
-def free_solver(
-    p: Problem, A: FloatArray
-) -> Callable[[FloatArray, float], tuple[FloatArray, float]] | None:
-    """Factorise A in place; solve A · step + b = e for a step with a sum.
-
-    Adding a number to every entry of A changes nothing but b, because the
-    sum is known, and keeps a block of low rank positive definite.
-    """
-    block = A.copy()
-    A += p.scale
-    A.flat[:: len(A) + 1] *= 1 + JITTER * len(A) * p.eps
-    U, failed = dpotrf(A.T, clean=0, overwrite_a=1)
-    if failed:
-        refuse_indefinite(p.K, block, p.eps)
-        return None
-
-    def solve(e: FloatArray, total: float) -> tuple[FloatArray, float]:
-        both = dpotrs(U, np.array([e, np.ones(len(e))]).T)[0].T
-        step, ones = both
-        b = (float(step.sum()) - total) / float(ones.sum())
-        return step - b * ones, b + p.scale * total
-
-    return solve
-
-
-# ------------------------------------------------------------------ the end
-
-
-def newton(p: Problem, s: State, now: Guess, watch: Watch) -> FloatArray | None:
+def newton(
+    p: Problem, point: Point, stride: float, watch: Watch
+) -> FloatArray | None:
     """Guess which v are at a bound, solve for the others, mend the guess.
 
     A v that leaves its box is put on the bound it crossed, and one at a bound
     whose e - b has the wrong sign is freed.  No change: optimal.  If the
     number of changes does not halve each time, it gives up: None.
     """
+    now = guess(p, point, stride)
     changes = int(now.free.sum())
-    for _ in range(TRIES):
-        watch.spend()
-        found = solve_free(p, s, now)
-        if found is None:
+    for _ in range(NEWTON_TRIES):
+        watch.spend(1)
+        solution = solve_free(p, point, now)
+        if solution is None:
             return None
-        s = found
-        after = mended(p, now, s.v, s.e - s.b)
+        v, e, b = solution
+        after = mended(p, now, v, e - b)
         before, changes = changes, int((after.free != now.free).sum())
         if changes == 0:
-            return s.v
+            return project(p, v)
         if changes > before / 2:
             return None
         now = after
@@ -677,7 +686,9 @@ def mended(p: Problem, now: Guess, v: FloatArray, excess: FloatArray) -> Guess:
     return Guess(free, (now.at_high & ~free) | above)
 
 
-def solve_free(p: Problem, s: State, now: Guess) -> State | None:
+def solve_free(
+    p: Problem, point: Point, now: Guess
+) -> tuple[FloatArray, FloatArray, float] | None:
     """v, e and b with e_n = b on the free set and Σv = 0.
 
     One step of refinement takes back the jitter.
@@ -685,36 +696,151 @@ def solve_free(p: Problem, s: State, now: Guess) -> State | None:
     F = np.flatnonzero(now.free)
     if len(F) == 0:
         return None
-    solve = free_solver(p, p.block(F))
+    rows = p.K[F]
+    solve = free_solver(p, rows[:, F])
     if solve is None:
         return None
-    v = np.where(now.free, s.v, np.where(now.at_high, p.high, p.low))
-    e = s.e - p.times(v - s.v)
+    v = np.where(now.free, 0.0, np.where(now.at_high, p.high, p.low))
+    e = point.e - times(p.K, v - point.v)
     for _ in range(2):
-        d = np.zeros(len(v))
-        d[F], _ = solve(e[F], -float(v.sum()))
-        v += d
-        e -= p.times(d)
-    return State(v, e, float(e[F].mean()))
+        step = solve(e[F], -float(v.sum()))
+        v[F] += step
+        e -= step @ rows
+    return v, e, float(e[F].mean())
+
+
+def free_solver(
+    p: Problem, block: FloatArray
+) -> Callable[[FloatArray, float], FloatArray] | None:
+    """Factorise once; solve for steps with block · step = e - b and a sum.
+
+    Adding s to every entry of the block changes nothing but b, because the
+    sum is known, and keeps a block of low rank positive definite.
+    """
+    A = _interior_point.with_jitter(block + p.scale, p.eps)
+    try:
+        solve = _interior_point.cholesky(A)
+    except LinAlgError:
+        refuse_indefinite(p.given, p.eps)
+        return None
+    ones = solve(np.ones(len(A)))
+
+    def step(e: FloatArray, total: float) -> FloatArray:
+        step = solve(e)
+        step -= (step.sum() - total) / ones.sum() * ones
+        return step
+
+    return step
+
+
+def clamp(p: Problem, point: Point, stride: float) -> FloatArray:
+    """v, with those on their bounds that seem to belong there."""
+    free, at_high = guess(p, point, stride)
+    v = np.where(free, point.v, np.where(at_high, p.high, p.low))
+    return project(p, v)
+
+
+def project(p: Problem, v: FloatArray) -> FloatArray:
+    """Back into the box, with Σv = 0 restored on those inside it.
+
+    The phantom takes part only if no example can: its v is the least exact
+    sum of all, and from a moved origin its entry of K is the largest.
+    """
+    v = v.clip(p.low, p.high)
+    for _ in range(SWEEPS):
+        total = float(v.sum())
+        inside = (v > p.low) & (v < p.high)
+        if inside[: p.size].any():
+            inside[p.size :] = False
+        if abs(total) <= EPS * np.abs(v).sum() or not inside.any():
+            break
+        v[inside] -= total / inside.sum()
+        v = v.clip(p.low, p.high)
+    return v
+
+
+# ---------------------------------------------------------- interior point
+
+
+def low_rank_step(p: Problem, point: Point, watch: Watch) -> Point:
+    """Optimise all v with K replaced by GGᵀ, if a narrow G will do.
+
+    An error of δ in K moves an output by at most δ Σ|v|.  The diagonal
+    bounds that error because it bounds every entry of a Gram matrix.  No v of
+    the solution exceeds twice the primal of any point: Σ_n α_n is the dual
+    plus ½‖w‖², and neither exceeds the lowest primal.  In regression Σ_n α_n
+    is no part of the dual, and only the box bounds v.
+    """
+    if max(p.K.max(), -p.K.min()) > p.K.diagonal().max() + BEYOND * p.flat:
+        refuse_indefinite(p.given, p.eps)
+    reach = math.inf if p.tube else 2 * (point.dual + point.gap)
+    error = LOW_RANK / max(min(p.C, reach), p.stride)
+    G = _interior_point.pivoted_cholesky(p.K, max(error, NOISE * p.flat))
+    if G is None:
+        return point
+    x = _interior_point.minimise(
+        _interior_point.LowRank(G),
+        p.t,
+        _interior_point.Box(p.low.clip(-reach), p.high.clip(None, reach), 0.0),
+        point.v.clip(-reach, reach),
+        LOW_RANK_GOAL * point.dual,
+        watch.spend,
+    )
+    return point if x is None else point_at(p, project(p, x))
+
+
+def subset_step(p: Problem, point: Point, extra: int, watch: Watch) -> Point:
+    """Optimise the free v and the worst violators, the others held."""
+    v, e = point.v, point.e
+    free = (v > p.low) & (v < p.high)
+    excess = e - point.b
+    violation = np.where(excess > 0, p.high - v, p.low - v) * excess
+    violation[free] = np.inf
+    count = min(int(free.sum()) + extra, len(v))
+    W = np.argsort(-violation, kind="stable")[:count]
+    Q = _interior_point.Dense(p.K[np.ix_(W, W)])
+    box = _interior_point.Box(p.low[W], p.high[W], total=float(v[W].sum()))
+    x = _interior_point.minimise(
+        Q,
+        e[W] + Q.times(v[W]),
+        box,
+        v[W],
+        SUBSET_GOAL * point.dual,
+        watch.spend,
+    )
+    if x is None:
+        refuse_indefinite(p.given, p.eps)
+        return point
+    new = v.copy()
+    new[W] = x
+    return point_at(p, project(p, new))
 
 
 # ------------------------------------------------------------ definiteness
 
 
-def probe(K: Rows, block: FloatArray, eps: float = EPS) -> None:
-    """Try Cholesky on a block of K; look closer where it fails."""
-    A = block.copy()
-    trace = float(A.diagonal().mean()) * K.N
-    A.flat[:: len(A) + 1] += ROUNDING * eps * trace
-    if dpotrf(A.T, clean=0, overwrite_a=1)[1]:
-        refuse_indefinite(K, block, eps)
+def evenly_spaced(K: FloatArray) -> FloatArray:
+    """A block of K: all of it, or 256 examples from the first to the last."""
+    if len(K) <= PROBE:
+        return K.copy()
+    rows = np.linspace(0, len(K) - 1, PROBE).astype(int)
+    block: FloatArray = K[np.ix_(rows, rows)]
+    return block
 
 
-def refuse_indefinite(K: Rows, block: FloatArray, eps: float = EPS) -> None:
+def probe(K: FloatArray, block: FloatArray, eps: float = EPS) -> None:
+    """Try Cholesky on a block of K, in place; look closer where it fails."""
+    block.flat[:: len(block) + 1] += ROUNDING * eps * np.trace(K)
+    try:
+        _interior_point.cholesky(block)
+    except LinAlgError:
+        refuse_indefinite(K, eps)
+
+
+def refuse_indefinite(K: FloatArray, eps: float = EPS) -> None:
     """Raise if K has an eigenvalue that is negative beyond rounding."""
-    A = K.judged(block)
-    lowest = float(eigvalsh(A, subset_by_index=[0, 0])[0])
-    if lowest < -ROUNDING * eps * np.trace(A):
+    lowest = float(eigvalsh(K, subset_by_index=[0, 0])[0])
+    if lowest < -ROUNDING * eps * np.trace(K):
         raise ValueError(
             "K must be positive semi-definite, got smallest eigenvalue "
             f"{lowest:.3g}: the dual is not concave"

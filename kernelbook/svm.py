@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernelbook import _checks, _progress, _rows, _svm_solver
+from kernelbook import _checks, _progress, _rows, _svm_large, _svm_solver
 from kernelbook._checks import FloatArray
 from kernelbook._expansion import Expansion, chosen, gram, own_inputs
+from kernelbook._gram import number_of
 from kernelbook.kernels import Kernel
+
+WHOLE = 2000  # so many inputs have their whole Gram matrix made
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,9 +384,7 @@ def fit_dual(
     """
     report = _progress.Progress("svm.fit_dual", progress)
     watch = _svm_solver.limits(max_iterations, max_seconds)
-    eps = _checks.precision(K)
-    rows = _rows.Given(_checks.gram(K))
-    svm = _solved(rows, t, C, bias, tolerance, watch, report, eps)
+    svm = _solved(K, t, C, bias, tolerance, watch, report)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)
     return svm
@@ -472,7 +473,8 @@ def fit(
     """A support vector machine from a kernel and inputs.
 
     The solution of :func:`fit_dual` for K = k(X), which keeps the support
-    vectors and the kernel: y(x) = Σ_n α_n t_n k(x_n, x) + b.
+    vectors and the kernel: y(x) = Σ_n α_n t_n k(x_n, x) + b.  For more than
+    2000 inputs the matrix is never made, only rows of it as they are met.
 
     Parameters
     ----------
@@ -482,6 +484,7 @@ def fit(
     C : > 0
     bias, tolerance, max_iterations, max_seconds, progress :
         as for :func:`fit_dual`
+    memory : bytes that rows of K may take; 200 MB if left out
 
     Returns
     -------
@@ -502,8 +505,14 @@ def fit(
     report = _progress.Progress("svm.fit", progress)
     watch = _svm_solver.limits(max_iterations, max_seconds)
     X = own_inputs(k, X)
-    K = _rows.rows_of(k, X, memory)
-    svm = _solved(K, t, C, bias, tolerance, watch, report)
+    memory = _checks.positive(memory, "memory")
+    N = number_of(X)
+    svm = None
+    if N > WHOLE:
+        K = _rows.rows_of(k, X, memory)
+        svm = _solved_by_rows(K, t, C, bias, tolerance, watch, report)
+    if svm is None or (svm.status == "stalled" and memory >= 8 * N**2):
+        svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)
     # A machine that was stopped at once has no support vector, and keeps one.
@@ -517,6 +526,28 @@ def _signs(y: FloatArray) -> FloatArray:
 
 
 def _solved(
+    K: ArrayLike,
+    t: ArrayLike,
+    C: float,
+    bias: bool,
+    tolerance: float,
+    watch: _svm_solver.Watch,
+    report: _progress.Progress,
+) -> SVM:
+    """Check what came, solve, and certify what was found."""
+    eps = _checks.precision(K)
+    K = _checks.gram(K)
+    t = _checks.both_signs(t, "t", len(K)).copy()
+    C = _checks.positive(C, "C")
+    tolerance = _checks.positive(tolerance, "tolerance")
+    p = _svm_solver.problem(K, t, C, bias, eps)
+    point, status = _svm_solver.solve(p, tolerance, watch, report)
+    v, e = _svm_solver.as_given(p, point)
+    ends = bias_interval(e, t) if bias else (0.0, 0.0)
+    return _certified(v, e, ends, t, C, watch.iterations, status)
+
+
+def _solved_by_rows(
     K: _rows.Rows,
     t: ArrayLike,
     C: float,
@@ -524,15 +555,14 @@ def _solved(
     tolerance: float,
     watch: _svm_solver.Watch,
     report: _progress.Progress,
-    eps: float = _svm_solver.EPS,
 ) -> SVM:
-    """Check what came, solve, and certify what was found."""
+    """The same, with rows of K made as they are met."""
     t = _checks.both_signs(t, "t", K.N).copy()
     C = _checks.positive(C, "C")
     tolerance = _checks.positive(tolerance, "tolerance")
-    p = _svm_solver.problem(K, t, C, bias, eps)
-    point, status = _svm_solver.solve(p, tolerance, watch, report)
-    v, e = _svm_solver.as_given(p, point)
+    p = _svm_large.problem(K, t, C, bias)
+    point, status = _svm_large.solve(p, tolerance, watch, report)
+    v, e = _svm_large.as_given(p, point)
     ends = bias_interval(e, t) if bias else (0.0, 0.0)
     return _certified(v, e, ends, t, C, watch.iterations, status)
 

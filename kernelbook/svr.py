@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernelbook import _checks, _progress, _rows, _svm_solver
+from kernelbook import _checks, _progress, _svm_solver
 from kernelbook._checks import FloatArray
 from kernelbook._expansion import Expansion, chosen, gram, own_inputs
 from kernelbook.kernels import Kernel
@@ -414,7 +414,7 @@ def _solved(
     largest = float(np.abs(rest).max())
     unit = 2.0 ** math.frexp(largest)[1]
     p = _svm_solver.tube_problem(
-        _rows.Given(K), rest / unit, C / unit, epsilon / unit, bias, eps
+        K, rest / unit, C / unit, epsilon / unit, bias, eps
     )
     if largest > epsilon:  # else a flat function has all in its tube
         point, status = _svm_solver.solve(p, tolerance, watch, report)

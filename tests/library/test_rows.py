@@ -94,7 +94,9 @@ def test_what_was_longest_not_asked_for_makes_room():
     assert made(rows, "block", [2]) == [3]
     assert made(rows, "block", [3]) == [4]  # in the place of 1
     assert made(rows, "times", [0, 2, 3]) == []
-    assert made(rows, "block", [1]) == [2]  # all were asked for at once: 0 goes
+    assert made(rows, "block", [1]) == [
+        2
+    ]  # all were asked for at once: 0 goes
     assert made(rows, "block", [2, 3, 1]) == []
     # A sum drives nobody out.
     assert made(rows, "times", [1, 5, 6]) == [6, 7]
