@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import warnings
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -231,13 +232,14 @@ def sgpr(X, t, landmarks, gamma, height, beta):
 
 def svc(X, t, k, C):
     """Signed coefficients v, by LIBSVM's own kernels."""
-    kind = {
+    kinds: dict[type, Any] = {
         kernels.Gaussian: lambda: {"gamma": k.gamma},
         kernels.Linear: lambda: {"kernel": "linear"},
         kernels.Polynomial: lambda: {
             "kernel": "poly", "degree": k.degree, "gamma": 1.0, "coef0": k.c
         },
-    }[type(k)]()  # fmt: skip
+    }  # fmt: skip
+    kind = kinds[type(k)]()
     machine = SVC(C=C, tol=1e-6, cache_size=1000, **kind).fit(X, t)
     v = np.zeros(len(t))
     v[machine.support_] = machine.dual_coef_[0]

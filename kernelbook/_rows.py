@@ -43,6 +43,11 @@ class Rows(ABC):
         """Row of the example at the origin, before that was moved."""
 
     @property
+    def whole_fits(self) -> bool:
+        """Whether there is room for the whole matrix."""
+        return self.memory >= 8 * self.N**2
+
+    @property
     def widest(self) -> float:
         """Of how many rows a block, and two copies, fit into memory."""
         return math.sqrt(self.memory / 24)

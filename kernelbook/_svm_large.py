@@ -25,8 +25,9 @@ are free at the optimum.
 The end.  The strip is a guess of who is free.  Newton's method for h = 0
 solves for these and mends the guess; if that fails, interior point finds the
 best v in the strip, the others held, and Newton's method tries once more; and
-then comes a smaller h.  Where the strips do not settle, interior point on the
-free v and ever more violators has the last word.
+then comes a smaller h.  Where the strips do not settle, or hold too many, the
+whole matrix is made after all, if there is room (``svm.fit``); if not,
+interior point on the free v and ever more violators has the last word.
 
 The beginning.  The same machine on a quarter of the examples, with C four
 times as large, has nearly the same outputs, and is begun in the same way from
@@ -58,6 +59,7 @@ NARROWEST = 1e-5  # h at which the strips end
 WIDE = 0.1  # h above which interior point has too much to do
 CROWD = 100  # the first strip of a larger machine holds so many, or
 CROWDED = 1.5  # this many times as many as that of its part
+TOO_MANY = 400  # in a strip: the whole matrix is better, if there is room
 SETTLED = 50  # one change in so many examples is none, if a smaller h follows
 STEPS = 20  # at one h
 SLOW = 2  # strips that have not settled in so many steps: try something else
@@ -268,6 +270,8 @@ def run(p: Problem, search: Search) -> None:
         if search.done:
             return
         h /= HARDER
+    if p.K.whole_fits:
+        return
     s = inside(p, s, now)
     W = now.free if now.free.any() else with_violators(p, s, CROWD)
     growing_sets(p, s, W, search)
@@ -283,6 +287,8 @@ def beginning(p: Problem, watch: Watch) -> tuple[State, Guess, float]:
             s, now, _ = settled(p, s, now, h, watch, enough)
         return s, now, h
     v, crowd = from_part(p, watch)
+    if crowd > TOO_MANY and p.K.whole_fits:
+        raise solver.Stop("stalled")
     e = p.t - p.times(v)
     s = State(v, e, sum(p.biases(e)) / 2)
     distance = np.abs(e - s.b)[: p.size]

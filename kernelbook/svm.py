@@ -474,7 +474,8 @@ def fit(
 
     The solution of :func:`fit_dual` for K = k(X), which keeps the support
     vectors and the kernel: y(x) = Σ_n α_n t_n k(x_n, x) + b.  For more than
-    2000 inputs the matrix is never made, only rows of it as they are met.
+    2000 inputs only rows of the matrix are made, as they are met, unless these
+    turn out to be many and the whole fits into ``memory``.
 
     Parameters
     ----------
@@ -506,12 +507,12 @@ def fit(
     watch = _svm_solver.limits(max_iterations, max_seconds)
     X = own_inputs(k, X)
     memory = _checks.positive(memory, "memory")
-    N = number_of(X)
     svm = None
-    if N > WHOLE:
-        K = _rows.rows_of(k, X, memory)
+    K = _rows.rows_of(k, X, memory) if number_of(X) > WHOLE else None
+    if K is not None:
         svm = _solved_by_rows(K, t, C, bias, tolerance, watch, report)
-    if svm is None or (svm.status == "stalled" and memory >= 8 * N**2):
+    if svm is None or K is None or (svm.status == "stalled" and K.whole_fits):
+        K = None  # its rows make room
         svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)
