@@ -31,7 +31,7 @@ TARGETS = (
 )
 # A letter of KaTeX is known by its text and by the alphabet it is set in.
 ALPHABETS = ("mathnormal", "mathbf", "boldsymbol", "mathcal", "mathbb")
-CHAPTER = re.compile(r"\(chapters? (\d+)(?: and (\d+))?\)")
+CHAPTER = re.compile(r"\(chapters? (\d[^)]*)\)")
 ASK = '<button type="button" class="ask" aria-label="{}">?</button>'
 
 
@@ -132,10 +132,9 @@ def symbols(tree):
             for formula in first.xpath(".//span[@class='math']")
             if (found := letters(formula))
         ]
-        note = CHAPTER.search(first.text_content())
         yield {
             "letters": list(dict.fromkeys(leading)),
-            "chapters": [int(n) for n in note.groups() if n] if note else [],
+            "chapters": named_chapters(first.text_content()),
             "symbol": inner(first),
             "meaning": inner(meaning),
             "python": [
@@ -143,6 +142,21 @@ def symbols(tree):
             ],
             "shape": shape.text_content(),
         }
+
+
+def named_chapters(words):
+    """The chapters that a row is for, none if for all.
+
+    >>> named_chapters("a (chapters 2, 3 and 9)"), named_chapters("b")
+    ([2, 3, 9], [])
+    >>> named_chapters("c (chapters 13 to 16)")
+    [13, 14, 15, 16]
+    """
+    note = CHAPTER.search(words)
+    numbers = [int(n) for n in re.findall(r"\d+", note[1])] if note else []
+    if note and " to " in note[1]:
+        numbers = [*range(numbers[0], numbers[-1] + 1)]
+    return numbers
 
 
 def inner(element):
