@@ -12,8 +12,8 @@ import sys
 import time
 import tracemalloc
 from pathlib import Path
+from unittest.mock import patch
 
-import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -21,6 +21,7 @@ from benchmarks import large, operations, peers
 from benchmarks.report import rounded
 from kernelbook import kernels, learning, nystrom
 
+LIKELIHOOD = "log_marginal_likelihood"
 PARTS = Path(__file__).with_name("anatomy.json")
 
 
@@ -65,9 +66,7 @@ def evidence():
                 lambda X=X, t=t: learning.evidence(k, X, t, operations.BETA),
                 rounds,
             ),
-            "potrf + potri": statistics.median(
-                limit() for _ in range(rounds)
-            ),
+            "potrf + potri": statistics.median(limit() for _ in range(rounds)),
             "Gram matrix": seconds(lambda X=X: k(X), rounds),
         }
 
@@ -78,23 +77,17 @@ def learning_theta():
     for N in (200, 500):
         X, t = operations.regression(N)
         tries = learning.learn(k, X, t, 10.0).tries
-        count = 0
-        plain = GaussianProcessRegressor.log_marginal_likelihood
-
-        def counted(*args, **options):
-            nonlocal count
-            count += 1
-            return plain(*args, **options)
-
-        GaussianProcessRegressor.log_marginal_likelihood = counted
-        peers.learned_scikit(X, t, k.theta, 10.0)
-        GaussianProcessRegressor.log_marginal_likelihood = plain
+        with patch.object(
+            GaussianProcessRegressor, LIKELIHOOD, autospec=True,
+            side_effect=getattr(GaussianProcessRegressor, LIKELIHOOD),
+        ) as theirs:  # fmt: skip
+            peers.learned_scikit(X, t, k.theta, 10.0)
         yield {
             "operation": "learning θ (L-BFGS)",
             "N": N,
             "evaluations": {
                 "kernelbook": sum(one.evaluations for one in tries),
-                "scikit-learn": count,
+                "scikit-learn": theirs.call_count,
             },
         }
 
