@@ -14,6 +14,7 @@ was opened from a disk may load no data.
 
 import json
 import re
+from itertools import takewhile
 from pathlib import Path
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
@@ -127,13 +128,13 @@ def symbols(tree):
     """The rows of the table of notation, and the letters of each."""
     for row in tree.xpath("//table//tbody/tr"):
         first, meaning, python, shape = row.xpath("./td/p | ./td/div/p")[:4]
-        leading = [
-            found[0]
+        found = [
+            one
             for formula in first.xpath(".//span[@class='math']")
-            if (found := letters(formula))
+            for one in leading(letters(formula))
         ]
         yield {
-            "letters": list(dict.fromkeys(leading)),
+            "letters": list(dict.fromkeys(found)),
             "chapters": named_chapters(first.text_content()),
             "symbol": inner(first),
             "meaning": inner(meaning),
@@ -142,6 +143,12 @@ def symbols(tree):
             ],
             "shape": shape.text_content(),
         }
+
+
+def leading(found):
+    """The letter that a symbol begins with; both of a Gaussian process."""
+    name = [*takewhile(lambda one: one.startswith("mathcal "), found)]
+    return name or found[:1]
 
 
 def named_chapters(words):

@@ -206,6 +206,22 @@ def test_a_method_of_the_same_name_is_not_the_function():
     assert reason == "the check of x#y never calls gp.mean"
 
 
+def test_a_number_that_its_experiment_does_not_print_is_found():
+    """Nor does it help that another cell of the page prints it."""
+    by_page = {e.page: e for e in homes() if e.result and e.place}
+    for page in map(find, by_page):
+        entry = by_page[page.number or page.path.stem]
+        cells = json.loads(expected(page.path).read_text("utf-8"))
+        said = " ".join(text for cell in cells for text in printed(cell))
+        here = experiment(entry, page)
+        absent = {n for n in NUMBER.findall(said) if n not in here}
+        for number in [*sorted(absent)[:1], "7.77777"]:
+            fields = entry.fields | {"result": f"It is {number}."}
+            wrong = ledger.Entry(entry.id, 1, fields)
+            reason = f"{entry.home} prints no {number}"
+            assert reason in [*erratum_reasons(wrong, page)]
+
+
 # -------------------------------------------------- what is made of it
 
 

@@ -58,6 +58,19 @@ def test_what_is_cited_is_in_the_bibliography_and_the_reverse():
     assert not cited ^ {*entries}, "references.bib: not cited, or missing"
 
 
+def test_the_bibliography_says_where_to_find_a_work():
+    """Articles by volume and pages; one form for one series."""
+    for key, entry in parse_file(CHAPTERS / "references.bib").entries.items():
+        fields = entry.fields.keys()
+        if entry.type == "article":
+            assert {"journal", "volume", "pages"} <= fields, key
+        if entry.type == "inproceedings":
+            number = r"Information Processing Systems$"  # is missing
+            assert not re.search(number, entry.fields["booktitle"]), key
+        year = re.search(r"\d{4}", key)
+        assert not year or abs(int(year[0]) - int(entry.fields["year"])) <= 1
+
+
 # For those who use the library without the book: no chapter needs them.
 OUTSIDE = ("estimators.", "exceptions.", "labels.")
 DOORS = {
