@@ -1,9 +1,10 @@
-"""Pages made from the ledger: the equation index and the errata.
+"""Pages made from the ledger, and from the glossary.
 
     {equation-index}       every equation and claim, in one table, and for
                            each source where to look for its numbers there
     {errata} wrong         the errata of one kind
     {balance}              how much there is, and how much of it is executed
+    {chinese-words}        the Chinese of the glossary, in its own order
     {erratum}`EA01`        a link to that erratum
 
 The directives write MyST and have it parsed, so that titles and corrections
@@ -196,12 +197,28 @@ and {len(errata)} remarks on them under {{doc}}`errata`.
 """
 
 
+def chinese_words():
+    """The Chinese of the glossary, in the order of its sounds.
+
+    GB 2312 has the common characters in the order of pinyin.
+    """
+    (glossary,) = find("glossary").directives("glossary")
+    names = [
+        (chinese, entry.partition("\n")[0])
+        for entry in glossary.body.strip().split("\n\n")
+        for chinese in re.findall("{zh}`([^`]+)`", entry.partition(". ")[0])
+    ]
+    names.sort(key=lambda pair: pair[0].encode("gb18030"))
+    return " · ".join(f"{{zh}}`{zh}` {{term}}`{word}`" for zh, word in names)
+
+
 # For Sphinx -----------------------------------------------------------------
 
 WRITERS: dict[str, Callable[..., str]] = {
     "equation-index": equation_index,
     "errata": errata,
     "balance": balance,
+    "chinese-words": chinese_words,
 }
 
 

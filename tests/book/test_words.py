@@ -145,3 +145,23 @@ def test_the_glossary_page_shows_every_headword_and_marks_chinese():
     words = [dt.text_content().rstrip("#¶").strip() for dt in shown]
     assert [name.replace("'", "’") for name in ENTRIES] == words
     assert len(page.xpath("//article//*[@lang='zh']")) >= len(ENTRIES)
+
+
+@built
+def test_the_chinese_words_are_all_listed_in_the_order_of_their_sounds():
+    (section,) = tree("chapters/glossary.html").xpath(
+        "//section[@id='chinese-words' or .//*[@id='chinese-words']][last()]"
+    )
+    listed = [
+        node.text_content() for node in section.xpath("./p//*[@lang='zh']")
+    ]
+    due = [
+        name
+        for text in ENTRIES.values()
+        for name in re.findall(r"\{zh\}`([^`]+)`", text.partition(". ")[0])
+    ]
+    assert sorted(listed) == sorted(due) and len(due) > len(ENTRIES)
+    places = [listed.index(name) for name in ("鞍点", "核函数", "支持向量")]
+    assert places == sorted(places)  # an, he, zhi
+    links = section.xpath("./p//a/@href")
+    assert len(links) == len(due) and all("#term-" in x for x in links)
