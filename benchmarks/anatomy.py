@@ -107,7 +107,7 @@ for _ in range(3):
 
 
 def first_use(N=10_000):
-    """A large matrix is dearer the first time a process asks for one."""
+    """A large matrix is dear the first time that a machine hands it out."""
     for D in (2, 20):
         done = subprocess.run(
             [sys.executable, "-c", FIRST.format(N=N, D=D)],
