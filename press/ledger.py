@@ -28,7 +28,8 @@ FIELDS = {
     "claim": "title source home check | function remark",
     "repeat": "source same | remark",
     "equation": "also |",
-    "erratum": "kind source quote right home check | function result english",
+    "erratum": "kind source at quote right home check "
+    "| function result english",
 }
 
 

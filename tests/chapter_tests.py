@@ -7,7 +7,8 @@ from the cells with what is recorded in ``tests/expected/<chapter>.json``.
 - Text is compared to the letter.  Of an image only its presence counts; a
   live figure also has text, with some of the numbers it draws.
 - Recorded outputs belong to recorded sources: if a cell was edited since, it
-  fails until ``make expected`` is run.  No cell can be skipped.
+  fails until ``make expected`` is run.  No cell can be skipped.  A cell that
+  asserts less than was recorded is not recorded, but with ``--fewer``.
 - With ``--executed`` the chapters of which every cell passed are left for the
   pages, executed (``press.outputs``), and are not run again as they are.
 - With ``--seeds 10`` (``make reseed``) each chapter is run ten times, and in
@@ -25,6 +26,7 @@ from difflib import unified_diff
 
 import jupytext
 import nbformat
+from claims import lost
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 from pytest import ExitCode, xfail
 
@@ -39,10 +41,12 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 def pytest_addoption(parser):
     record = "record the chapters' outputs instead of comparing them"
+    fewer = "record outputs although cells assert less than before"
     leave = "leave the chapters that pass for the pages; run only the others"
     seeds = "run every chapter so many times, each time with other seeds"
     group = parser.getgroup("chapters")
     group.addoption("--update-expected", action="store_true", help=record)
+    group.addoption("--fewer", action="store_true", help=fewer)
     group.addoption("--executed", action="store_true", help=leave)
     group.addoption("--seeds", type=int, default=0, help=seeds)
 
@@ -134,6 +138,11 @@ class Cell(IPyNbCell):
                 text = "\n".join([*difference, REMEDY])
                 where = chapter.expected.name
                 self.raise_cell_error(f"tests/expected/{where} differs", text)
+        elif not number and not self.config.option.fewer:
+            old = ["\n".join(cell["source"]) for cell in chapter.recorded]
+            if gone := lost(old, [cell.source for cell in chapter.code]):
+                text = "\n".join([*gone, "If it is meant: FEWER=1"])
+                self.raise_cell_error("an assertion is gone", text)
         chapter.passed += 1
 
     def repr_failure(self, excinfo):

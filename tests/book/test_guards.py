@@ -121,6 +121,19 @@ def test_only_chapters_that_pass_are_left_for_the_pages(book, said):
     assert [p.stem for p in book[0].glob("_build/*/*/*")] == ["good"]
 
 
+def test_a_cell_that_asserts_less_is_not_recorded(book, said):
+    root, test = book
+    record = root / "tests" / "expected" / "stale.json"
+    two = f"{CHECK}\nassert 2 + 2 == int('4')"
+    before = json.dumps([{"source": two.split("\n"), "outputs": [TWO]}])
+    record.write_text(before, "utf-8")
+    wanted = ("chapters/stale.md", "--update-expected")
+    assert "2 assertions were recorded, there are 1" in test(*wanted)
+    assert record.read_text("utf-8") == before
+    assert "1 passed" in test(*wanted, "--fewer")
+    assert record.read_text("utf-8") != before
+
+
 def test_what_passed_runs_again_when_anything_has_changed(book, said):
     root, test = book
     test = partial(test, "chapters/new.md", "--executed")
