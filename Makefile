@@ -17,7 +17,7 @@ export MKL_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help book live test check lint serve lab check-lab check-live check-fork expected \
-  relations reseed mutants bench flights clean
+  balance relations reseed mutants bench flights clean
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make check-fork see that a book with other chapters is green too"
 	@echo "make expected  run the chapters and record their outputs anew"
 	@echo "make relations enter relations of sentences that hold where they stand"
+	@echo "make balance   record how much is executed, for the front page"
 	@echo "make reseed    run the chapters with other seeds: which claims fail?"
 	@echo "make mutants   change the library, one formula at a time: do tests notice?"
 	@echo "make bench     measure the library against its peers (QUICK=1: small data)"
@@ -140,6 +141,10 @@ relations: $(READY)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --propose \
 	  $(or $(CHAPTERS:%=chapters/%_*.md),chapters)
 	@git --no-pager diff --stat -- tests/worlds/inline
+
+# What the front page says about equations, relations and mutants.
+balance: $(READY)
+	@$(BIN)/python -m pytest -q tests/worlds/test_book.py -k balance --update-expected
 
 # Do the claims of the book hold for other draws? SEEDS=10 CHAPTERS="02 13"
 reseed: export CI := true # else pytest cuts off what a statement said

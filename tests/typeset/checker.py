@@ -20,7 +20,7 @@ EXACT = 1e-9  # relative
 NUMERICAL = 1e-6  # relative, where a derivative, limit or integral is taken
 APPROXIMATE = {r"\partial", r"\nabla", r"\lim", r"\int"}
 IMPLIES = {r"\Longrightarrow", r"\Rightarrow", r"\implies", r"\iff"}
-IMPLIES |= {r"\Longleftrightarrow", r"\Leftrightarrow"}
+IMPLIES |= {r"\Longleftrightarrow", r"\Leftrightarrow", "if"}
 SUBJECT_TO = {"subject to", "such that", "s.t."}
 PRINTED = re.compile(  # 0.37 or 3.7 \cdot 10^{-5}
     r"-?\d+(?:\.(\d+))?(?: \\(?:cdot|times) 10\^\{?(-?\d+)\}?)?"
@@ -88,6 +88,8 @@ class Checker(Evaluator):
     ) -> None:
         """Of A ⟹ B in a world where A fails: B fails there, too."""
         arrows = [bool(IMPLIES & {*word.split()}) for word in words]
+        if True not in arrows:  # it is a world for another formula
+            return
         arrow = arrows.index(True) + 1
         for part in (statements[:arrow], statements[arrow:]):
             if all(map(self.visit_relation, part)):
@@ -153,7 +155,7 @@ class Checker(Evaluator):
             op = "="
         tolerance = max(map(self.tolerance, (left, right)))
         statement = f"{left} {op} {right}"
-        if right.kind == "group" and arrays.is_column(a, b):
+        if not right.free and arrays.is_column(a, b):
             b = arrays.transpose(b)  # w = (2, 1) says nothing of columns
         digits = PRINTED.fullmatch(right.text) if op == r"\approx" else None
         if digits and arrays.is_number(a):  # as far as it is printed

@@ -101,7 +101,8 @@ def mutants(
 ) -> Mutants:
     """Pairs of a name and a spoilt tree, each once.
 
-    A symbol is taken for another of the formula; ``wide``, of the world.
+    A symbol is taken for another of the formula, and scalar factors are lost;
+    ``wide``, for another of the world, and any factors are.
     """
     seen, names = {tree.text}, Counter[str]()
     spoiler = Spoiler(tree, notation.keyed(world), wide)
@@ -117,6 +118,7 @@ class Spoiler:
     """Which changes apply to one node, in the light of what is bound."""
 
     def __init__(self, tree: Node, world: World, wide: bool = False) -> None:
+        self.wide = wide
         self.shapes = {key: shape(value) for key, value in world.items()}
         nodes = [n for n in tree.walk() if n.kind in ("symbol", "script")]
         for node in nodes:  # the a of a_n, where only the vector is bound
@@ -179,7 +181,7 @@ class Spoiler:
                     rest = product([*factors[:i], *factors[i + 1 :]])
                     if factor.kind == "number":
                         yield "half", rest
-                    if self.is_scalar(factor):
+                    if self.is_scalar(factor) or self.wide:
                         yield "factor", rest
             case "script", (base, sub, sup):
                 if sup and sup.text in DROPPED:

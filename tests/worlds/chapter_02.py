@@ -77,10 +77,11 @@ def _(rng):
 @world("eq-6-9", "eq-target-weights")
 def _(rng):
     p, bound = at_the_optimum(rng)
-    s = ridge.target_weights(p.K, p.k(p.X, [p.x]), p.lam)[:, 0]
     return bound | {
         "y": lambda x: ridge.predict(p.a, p.k(p.X, [x]))[0],
-        r"\mathbf s": lambda x: s,
+        r"\mathbf s": lambda x: ridge.target_weights(
+            p.K, p.k(p.X, [x]), p.lam
+        )[:, 0],
     }
 
 

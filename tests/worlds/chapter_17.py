@@ -416,16 +416,19 @@ def _(rng):
 
 @world("eq-conjugate-hinge", tolerance=1e-6)
 def _(rng):
-    """Inside the box the kink decides; at its ends the value is −1 or 0."""
+    """Inside the box the kink decides; outside the value is another."""
     t, _, y, hinge, _ = losses(rng)
-    return [
-        {
+
+    def at(s):
+        return {
             "s": s * t,
             "t": t,
             r"\ell^*": lambda s: duality.conjugate(hinge, y, [s])[0],
         }
-        for s in (-rng.uniform(0.2, 0.8), -1.0, 0.0)
-    ]
+
+    inside = [at(s) for s in (-rng.uniform(0.2, 0.8), -1.0, 0.0)]
+    outside = [at(s) | {"@fails": True} for s in (-1.5, 0.5)]
+    return inside + outside
 
 
 def named_outputs(rng):

@@ -292,7 +292,8 @@ def named(number: str) -> dict[str, str]:
         latex = re.findall(r"\$([^$]+)\$", symbols)
         names = re.findall(r"`([^`]+)`", code)
         only = [int(n) for pair in CHAPTER.findall(symbols) for n in pair if n]
-        if len(latex) != len(names) or (only and int(number or 0) not in only):
+        elsewhere = only and number.lstrip("0") not in map(str, only)
+        if len(latex) != len(names) or elsewhere:
             continue
         both = zip(latex, names, strict=True)
         rows = {k: n for k, n in both if n.isidentifier()}
