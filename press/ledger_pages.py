@@ -12,8 +12,10 @@ may contain formulas and references.  What belongs to a chapter that is not in
 the book is left out.
 """
 
+import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 from docutils.nodes import make_id
 from sphinx.errors import ExtensionError
@@ -22,6 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
 
 from press.ledger import (
+    BALANCE,
     KINDS,
     LEDGER,
     NOT_EXECUTED,
@@ -41,6 +44,23 @@ ROLES = {
     "theorem": "prf:ref",
     "figure": "numref",
     "exercise": "ref",
+}
+# What was done to a formula, as tests/typeset/mutants.py calls it.
+SPOILT = {
+    "argument": "arguments exchanged",
+    "bound": "bounds moved",
+    "condition": "conditions dropped",
+    "constant": "numbers one off",
+    "exponent": "exponents raised",
+    "factor": "factors lost",
+    "half": "halves lost",
+    "index": "indices moved",
+    "inverse": "inverses lost",
+    "sign": "signs changed",
+    "symbol": "symbols mistaken",
+    "term": "terms lost",
+    "transpose": "transposes lost",
+    "turned": "relations and sums turned",
 }
 
 
@@ -187,13 +207,38 @@ def errata(kind):
 def balance():
     """How much there is, and how much of it is executed."""
     labels = [math.label for page in chapters() for math in page.equations]
-    left = sum(label in not_executed() for label in labels)
+    recorded = json.loads(BALANCE.read_text("utf-8"))
+    found = [recorded.get(page.number, {}) for page in chapters()]
+    executed, shown = summed(f["displays"] for f in found if f)
+    inline: Counter[str] = Counter()
+    mutants: dict[str, tuple[int, ...]] = {}
+    for one in found:
+        inline.update(one.get("inline", {}))
+        for kind, counts in one.get("mutants", {}).items():
+            mutants[kind] = summed([counts, mutants.get(kind, (0, 0))])
+    rejected, survived = summed(mutants.values())
+    ways = ", ".join(
+        f"{SPOILT[kind]} {out} of {out + left}"
+        for kind, (out, left) in sorted(mutants.items())
+    )
+    tagged = [c for page in chapters() for c in page.cells]
+    one_draw = sum("one-seed" in c.metadata.get("tags", []) for c in tagged)
     errata = [entry for entry in homes() if entry.is_erratum]
     claims = [1 + len(e.repeats) for e in homes() if not e.is_erratum]
     return f"""In numbers: {len(chapters())} chapters;
-{len(labels)} numbered equations, {len(labels) - left} of them executed;
+{len(labels)} numbered equations;
 {sum(claims)} equations and claims of the sources that have their place here,
 and {len(errata)} remarks on them under {{doc}}`errata`.
+
+- Displayed equations executed: {executed} of {shown}.
+- Relations in sentences executed: {inline["world"]} on random inputs and
+  {inline["live"]} in the chapter's own variables, of {inline.total()};
+  the others are {inline["definition"]} definitions,
+  {inline["condition"]} conditions, {inline["limit"]} limits and
+  {inline["schematic"]} forms{still(inline["open"])}.
+- Spoilt copies of displayed equations rejected: {rejected} of
+  {rejected + survived} ({ways}); each of the others is explained.
+- Illustrations that hold for one random draw, and say so: {one_draw} cells.
 """
 
 
@@ -212,6 +257,14 @@ def chinese_words():
     return " · ".join(f"{{zh}}`{zh}` {{term}}`{word}`" for zh, word in names)
 
 
+def still(count):
+    return f", and {count} are still to be judged" if count else ""
+
+
+def summed(pairs: Iterable[Iterable[int]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*pairs, strict=True)))
+
+
 # For Sphinx -----------------------------------------------------------------
 
 WRITERS: dict[str, Callable[..., str]] = {
@@ -228,7 +281,12 @@ class FromLedger(SphinxDirective):
     optional_arguments = 1
 
     def run(self):
-        paths = [LEDGER, NOT_EXECUTED, *(page.path for page in pages())]
+        paths = [
+            LEDGER,
+            NOT_EXECUTED,
+            BALANCE,
+            *(page.path for page in pages()),
+        ]
         for path in paths:
             self.env.note_dependency(str(path))
         for problem in read()[1]:

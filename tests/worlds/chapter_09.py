@@ -309,3 +309,21 @@ def _(rng):
         "m": lambda x: gp.mean(model, [x])[0],
         r"\sigma": lambda x: np.sqrt(gp.predict(model, [x]).noisy_variance[0]),
     }
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: an offset of its own")
+def _(rng):
+    """b from the coefficients of the whole covariance."""
+    q = problem(rng)
+    theta, ones = rng.uniform(0.5, 2.0), np.ones(q.N)
+    C_0 = q.C[:-1, :-1]
+    a = np.linalg.solve(C_0 + theta * np.outer(ones, ones), q.t[:-1])
+    return bound(q) | {
+        r"\mathbf C_0": C_0,
+        r"\mathbf 1": ones,
+        r"\theta_2": theta,
+        "b": theta * sum(a),
+    }
