@@ -66,7 +66,6 @@ SLOW = 2  # strips that have not settled in so many steps: try something else
 HALVINGS = 12  # of the search along a line
 GOAL = 1e-9  # duality gap of interior point, relative to the dual
 ON_BOUND = 1e-7  # v this near to a bound, in widths of its box, is there
-ON_ALL = 8  # violators double up to this many times N
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +121,10 @@ def problem(K: Rows, t: FloatArray, C: float, bias: bool) -> Problem:
         never = 2 * C * len(t)  # Σ|v| is at most half of this
         t = np.append(t, 0.0)
         low, high = np.append(low, -never), np.append(high, never)
-    none = np.zeros(K.N)  # as long as there are examples
+    unseen = np.empty(K.N)  # in the place of K, as long as that
     # Moved entries of K have the rounding of those that came.
     eps = EPS * max(1.0, float(block.diagonal().mean()) / scale)
-    return Problem(K, t, low, high, C, bias, none, eps, origin, scale)
+    return Problem(K, t, low, high, C, bias, unseen, eps, origin, scale)
 
 
 def midst(block: FloatArray) -> int | None:
@@ -137,7 +136,7 @@ def midst(block: FloatArray) -> int | None:
 
 
 def part_of(p: Problem) -> tuple[Problem, Numbers]:
-    """The problem of one example in four, with C four times as large.
+    """The problem of one example in four, with boxes four times as wide.
 
     Of each class, and never in the order in which they came.
     """
@@ -159,8 +158,6 @@ def part_of(p: Problem) -> tuple[Problem, Numbers]:
         t=p.t[v],
         low=more * p.low[v],
         high=more * p.high[v],
-        C=more * p.C,
-        given=np.zeros(len(n)),
         origin=r,
     )
     return part, v
@@ -511,9 +508,9 @@ def among(p: Problem, s: State, W: Numbers, watch: Watch) -> State:
 
 
 def growing_sets(p: Problem, s: State, W: BoolArray, search: Search) -> None:
-    """Interior point among ever more v, in the end all that memory holds."""
+    """Interior point among ever more v, until memory does not hold them."""
     extra = CROWD
-    while extra < ON_ALL * len(p.t) and W.sum() <= p.K.widest:
+    while W.sum() <= p.K.widest:
         s = among(p, s, np.flatnonzero(W), search.watch)
         v = newton(p, s, ended(p, s), search.watch)
         search.propose(s.v if v is None else v)
@@ -521,6 +518,7 @@ def growing_sets(p: Problem, s: State, W: BoolArray, search: Search) -> None:
             return
         W = with_violators(p, s, extra)
         extra *= 2
+    raise solver.Stop("memory")
 
 
 def with_violators(p: Problem, s: State, extra: int) -> BoolArray:

@@ -341,11 +341,11 @@ def as_given(p: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
 
 def advice(status: str, relative_gap: float) -> str:
     """What helps a solver that has not ended within its tolerance."""
-    helps = (
-        "rounding of K is in the way: standardise the inputs, or lower C"
-        if status == "stalled"
-        else "with more time it goes on"
-    )
+    helps = {
+        "stalled": "rounding of K is in the way: "
+        "standardise the inputs, or lower C",
+        "memory": "with more memory it goes on, up to the whole of K",
+    }.get(status, "with more time it goes on")
     return f"the relative gap is {relative_gap:.1e}; {helps}"
 
 

@@ -40,7 +40,7 @@ class SVM:
     status: str
     """The word "converged", or why the solver stopped before that.
 
-    One of "max_iterations", "max_seconds", "interrupted", "stalled".
+    One of "max_iterations", "max_seconds", "memory", "interrupted", "stalled".
     """
     t: FloatArray = field(repr=False)
     """(N,) labels, as given, in an array of their own."""
@@ -508,11 +508,11 @@ def fit(
     X = own_inputs(k, X)
     memory = _checks.positive(memory, "memory")
     svm = None
-    K = _rows.rows_of(k, X, memory) if number_of(X) > WHOLE else None
-    if K is not None:
+    if number_of(X) > WHOLE:
+        K = _rows.rows_of(k, X, memory)
         svm = _solved_by_rows(K, t, C, bias, tolerance, watch, report)
-    if svm is None or K is None or (svm.status == "stalled" and K.whole_fits):
-        K = None  # its rows make room
+        del K  # its rows make room
+    if svm is None or svm.status == "stalled":
         svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)

@@ -122,9 +122,9 @@ def test_limits_stop_with_the_best_point(monkeypatch):
 
 def test_what_has_no_room_and_does_not_settle_is_said(monkeypatch):
     X, t = moons(400, 0.3)
-    with pytest.warns(ConvergenceWarning, match="stalled"):
+    with pytest.warns(ConvergenceWarning, match="with more memory"):
         m = by_rows(KERNELS[-1], X, t, 1e4, monkeypatch, memory=1e6)
-    assert m.status == "stalled"
+    assert m.status == "memory"
     assert m.relative_gap > 1e-6
 
 
