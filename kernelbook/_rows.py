@@ -36,11 +36,12 @@ DENSE = 3  # rows are not picked out of the store if a third of it is wanted
 class Rows(ABC):
     """The rows of a symmetric matrix: N examples, and perhaps a phantom."""
 
+    base: FloatArray
+    """Row of the example at the origin, before that was moved."""
+
     def __init__(self, N: int, memory: float = math.inf) -> None:
         self.N, self.memory = N, memory
         self.origin: int | None = None
-        self.base = np.zeros(0)
-        """Row of the example at the origin, before that was moved."""
 
     @property
     def whole_fits(self) -> bool:
@@ -198,8 +199,6 @@ class Made(Rows):
         there = self.slot[n]
         self._touch(there[there >= 0])
         missing = n[there < 0]
-        if len(missing) == 0:
-            return
         slots = self._room(len(missing))
         for few in self._few(np.arange(len(missing))):
             self.store[slots[few]] = self._new(missing[few])
@@ -208,7 +207,6 @@ class Made(Rows):
 
     def _room(self, count: int) -> Numbers:
         """Slots for so many rows: the free ones first, from the front."""
-        self.asked[self.owner < 0] = -1
         slots = np.argsort(self.asked, kind="stable")[:count]
         old = self.owner[slots]
         self.slot[old[old >= 0]] = -1
@@ -240,8 +238,6 @@ class Made(Rows):
             K = self.k.tiles(P, self.P)(*all_of)
         else:
             K = self.k.evaluate(P, self.P)  # objects, or sparse
-        if np.isfinite(K.sum()):
-            return K
         return _checks.matrix(K, f"k(X) of {self.k}")
 
 

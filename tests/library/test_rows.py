@@ -94,14 +94,50 @@ def test_what_was_longest_not_asked_for_makes_room():
     assert made(rows, "block", [2]) == [3]
     assert made(rows, "block", [3]) == [4]  # in the place of 1
     assert made(rows, "times", [0, 2, 3]) == []
-    assert made(rows, "block", [1]) == [
-        2
-    ]  # all were asked for at once: 0 goes
+    assert made(rows, "block", [1]) == [2]  # in the place of 0, the first
     assert made(rows, "block", [2, 3, 1]) == []
     # A sum drives nobody out.
     assert made(rows, "times", [1, 5, 6]) == [6, 7]
     assert made(rows, "times", [1, 5, 6]) == [6, 7]
     assert made(rows, "block", [2, 3, 1]) == []
+    assert made(rows, "block", [0]) == [1]
+
+
+def test_who_is_asked_for_stays():
+    A = np.arange(8.0)[:, None] + 1.0
+    rows = _rows.Made(Counting(), A, 8 * 8 * 3)
+    for n in [0, 1, 2]:
+        made(rows, "block", [n])
+    assert made(rows, "block", [0, 1, 5]) == [6]  # in the place of 2
+    assert made(rows, "block", [0, 1, 5]) == []
+    for n in [0, 1, 5]:
+        made(rows, "block", [n])
+    made(rows, "times", [0])
+    assert made(rows, "block", [6]) == [7]  # in the place of 1
+    assert made(rows, "block", [0]) == []
+
+
+@pytest.mark.parametrize(("entries", "most"), [(4, 1), (16, 2), (24, 3)])
+def test_rows_are_made_few_at_a_time(entries, most, monkeypatch):
+    monkeypatch.setattr(_rows, "AT_ONCE", entries)
+    rows = _rows.Made(Counting(), np.ones((8, 1)))
+    few = rows._few(np.arange(7))
+    assert [len(n) for n in few[:-1]] == [most] * (len(few) - 1)
+    assert_array_equal(np.concatenate(few), np.arange(7))
+
+
+def test_room_is_counted_in_bytes(monkeypatch):
+    rows = _rows.Made(k, X, 8 * N**2)
+    assert rows.whole_fits
+    assert not _rows.Made(k, X, 8 * N**2 - 1).whole_fits
+    assert len(_rows.Made(k, X, 1.0).store) == 1
+    assert _rows.Made(k, X, 2400.0).widest == 10
+    assert isinstance(rows.part(np.arange(3)), _rows.Given)
+    monkeypatch.setattr(_rows, "FEW", 3)
+    assert isinstance(rows.part(np.arange(3)), _rows.Given)
+    part = rows.part(np.arange(4))
+    assert isinstance(part, _rows.Made)
+    assert part.memory == 2 * N**2
 
 
 def test_memory_is_bounded():
@@ -125,10 +161,10 @@ class Broken(Kernel):
 
 
 def test_kernel_that_is_not_finite_is_named():
-    A = np.linspace(-2, 2, 2000)[:, None]
-    t = np.where(A[:, 0] > 0, 1.0, -1.0)
+    rows = _rows.Made(Broken(), np.linspace(-2, 2, 20)[:, None])
+    rows.block(np.arange(19))
     with pytest.raises(ValueError, match=r"k\(X\) of Broken\(\)"):
-        svm.fit(Broken(), A, t, 1.0)
+        rows.block(np.arange(20))
 
 
 class Short(Kernel):

@@ -1,12 +1,16 @@
 """Machines that are solved by rows are those of the whole Gram matrix."""
 
+import math
+
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_moons
 from sklearn.svm import SVC
 
-from kernelbook import _rows, _svm_large, kernels, svm
+from kernelbook import _rows, kernels, svm
+from kernelbook import _svm_large as large
+from kernelbook import _svm_solver as solver
 from kernelbook.exceptions import ConvergenceWarning
 
 
@@ -19,7 +23,7 @@ def by_rows(k, X, t, C, monkeypatch, **options):
     """Solved by rows however few they are, and in parts."""
     monkeypatch.setattr(svm, "WHOLE", 0)
     monkeypatch.setattr(_rows, "FEW", 40)
-    monkeypatch.setattr(_svm_large, "SMALL", 60)
+    monkeypatch.setattr(large, "SMALL", 60)
     return svm.fit(k, np.asarray(X, float), t, C, **options).svm
 
 
@@ -46,7 +50,10 @@ def test_machine_is_that_of_the_whole_matrix(k, C, bias, monkeypatch):
     assert 0 <= m.alpha.min() <= m.alpha.max() <= C
     assert_allclose(m.dual, whole.dual, rtol=2e-6)
     assert not bias or abs(m.alpha @ t) < 1e-9 * C
-    gap = svm.gap_terms(m.alpha, k(X) @ m.coefficients + m.b, t, C).sum()
+    K, v = k(X), m.coefficients
+    c = K.min()  # first differences of large entries are exact
+    y = (K - c) @ v + c * math.fsum(v) + m.b
+    gap = svm.gap_terms(m.alpha, y, t, C).sum()
     assert gap <= 2e-6 * m.primal
 
 
@@ -139,3 +146,255 @@ def test_indefinite_kernel_is_refused(monkeypatch):
     X, t = moons(400)
     with pytest.raises(ValueError, match="positive semi-definite"):
         by_rows(NoKernel(), X, t, 1.0, monkeypatch)
+
+
+# ------------------------------------------------------------- the pieces
+
+
+def small(bias=True, shift=0.0, N=40, C=2.0):
+    """A problem, its K in the frame it is solved in, and a point."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((N, 2)) + shift
+    t = np.where(X[:, 0] - shift + 0.5 * rng.standard_normal(N) > 0, 1.0, -1.0)
+    k = kernels.Gaussian(0.5) if shift == 0 else kernels.Linear()
+    p = large.problem(_rows.Given(k(X)), t, C, bias)
+    v = rng.uniform(p.low, p.high)
+    if not bias:
+        v[-1] = -v[:-1].sum()
+    K = p.K.block(np.arange(len(p.t)))
+    return p, K, large.State(v, p.t - K @ v, 0.3)
+
+
+def no_limits():
+    return solver.limits(None, None)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shift", [0.0, 30.0])
+def test_problem_is_that_of_the_other_solver(bias, shift):
+    p, K, _ = small(bias, shift)
+    given = p.K.examples(np.arange(40))
+    other = solver.problem(given, p.t[:40], p.C, bias)
+    for name in ["t", "low", "high", "C", "bias", "origin", "size"]:
+        assert_array_equal(getattr(p, name), getattr(other, name))
+    assert_allclose(K, other.K, atol=1e-9)
+    assert_allclose(p.scale, other.scale)
+    worse = given.diagonal().mean() / p.scale if shift else 1.0
+    assert_allclose(p.eps, solver.EPS * worse)
+    assert (p.eps > 2 * solver.EPS) == (shift > 0)
+    assert_allclose(p.middle[:40], p.t[:40] * p.C / 2)
+    assert_array_equal(
+        p.width, np.append(np.full(40, p.C), [0.0] * (not bias))
+    )
+
+
+def test_problem_looks_at_a_sample_for_definiteness():
+    K = np.eye(5)
+    K[0, 1] = K[1, 0] = 1.1
+    with pytest.raises(ValueError, match="positive semi-definite"):
+        large.problem(_rows.Given(K), np.array([1.0, 1, 1, -1, -1]), 1.0, True)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("h", [4.0, 0.5, 0.05])
+def test_smooth_machine_is_on_its_straight_lines(h, bias):
+    p, K, _ = small(bias)
+    s = large.State(np.zeros(len(p.t)), p.t, 0.0)
+    now = large.guess(p, s, 2 * h)
+    s, now, good = large.settled(p, s, now, h, no_limits(), 0)
+    assert good
+    assert_allclose(s.e, p.t - K @ s.v, atol=1e-12)
+    assert_allclose(s.v.sum(), 0.0, atol=1e-12)
+    y = (s.e - s.b)[:40]
+    line = (p.t[:40] * p.C / 2 + y * p.C / h).clip(p.low[:40], p.high[:40])
+    assert_allclose(s.v[:40], line, atol=1e-10)
+    assert_array_equal(now.free[:40], np.abs(y) < h / 2)
+    assert_array_equal(now.at_high[:40], y >= h / 2)
+    if not bias:
+        assert now.free[40]
+        assert not now.at_high[40]
+        assert_allclose(s.e[40], s.b, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_search_along_a_line_ends_where_it_is_flat(seed):
+    p, K, s = small()
+    rng = np.random.default_rng(seed)
+    d, db, h = rng.standard_normal(40) * 3.0**seed / 9, rng.normal(), 0.4
+    d -= d.mean()
+
+    def objective(a):
+        """½ wᵀw and the smoothed hinge, whose slope is minus v."""
+        v, y = s.v + a * d, (s.e - s.b) - a * (K @ d + db)
+        low, high = -h / 2, h / 2
+        u = y.clip(low, high)
+        line = p.middle * u + p.C * u**2 / (2 * h)
+        rest = np.where(y > high, p.high * (y - high), 0.0)
+        rest += np.where(y < low, p.low * (y - low), 0.0)
+        return v @ K @ v / 2 + (line + rest).sum()
+
+    def slope(a):
+        return (objective(a + 1e-6) - objective(a - 1e-6)) / 2e-6
+
+    for sign in [1.0, -1.0]:
+        d, db = sign * d, sign * db
+        a = large.along(p, s, h, d, K @ d, db)
+        first = slope(0.0)
+        assert (a == 0) == (first >= 0)
+        assert (a == 1) == (first < 0 and slope(1.0) <= abs(first) / 2)
+        if 0 < a < 1:
+            assert abs(slope(a)) <= 0.1 * abs(first) + 1e-4
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_step_among_the_free_is_that_of_the_bordered_system(bias):
+    p, K, s = small(bias)
+    F = np.arange(0, len(p.t), 3)
+    A = K[np.ix_(F, F)] + np.eye(len(F))
+    step, b = large.free_solver(p, A.copy(), F)(s.e[F], 0.7)
+    border = np.ones((len(F), 1))
+    M = np.block([[A, border], [border.T, np.zeros((1, 1))]])
+    expected = np.linalg.solve(M, np.append(s.e[F], 0.7))
+    assert_allclose(np.append(step, b), expected, atol=1e-10)
+
+
+def test_solution_for_the_free_has_their_e_at_b():
+    p, K, s = small()
+    free, at_high = np.arange(40) % 3 == 0, np.arange(40) % 3 == 1
+    found = large.solve_free(p, s, solver.Guess(free, at_high))
+    assert_allclose(found.v.sum(), 0.0, atol=1e-12)
+    assert_allclose(found.e, p.t - K @ found.v, atol=1e-11)
+    assert_allclose(found.e[free], found.b, atol=1e-11)
+    assert_array_equal(found.v[at_high], p.high[at_high])
+    assert_array_equal(found.v[~free & ~at_high], p.low[~free & ~at_high])
+    none = solver.Guess(np.zeros(40, bool), at_high)
+    assert large.solve_free(p, s, none) is None
+
+
+def test_inside_is_in_the_box_and_balanced():
+    p, K, s = small()
+    free, at_high = np.arange(40) % 4 > 1, np.arange(40) % 4 == 1
+    for push in [-5.0, 5.0]:
+        out = s._replace(v=3 * s.v, e=p.t - 3 * K @ s.v)
+        out = out._replace(v=out.v + push / 40, e=out.e - K.sum(0) * push / 40)
+        found = large.inside(p, out, solver.Guess(free, at_high))
+        assert (found.v >= p.low).all() and (found.v <= p.high).all()
+        assert abs(found.v.sum()) <= 1e-14
+        assert_allclose(found.e, p.t - K @ found.v, atol=1e-12)
+        assert_array_equal(found.v[at_high], p.high[at_high])
+        assert_array_equal(found.v[~free & ~at_high], p.low[~free & ~at_high])
+        assert found.b == s.b
+
+
+def test_best_among_some_leaves_the_others():
+    p, K, s = small()
+    W = np.arange(0, 40, 2)
+    found = large.among(p, s, W, no_limits())
+    others = np.setdiff1d(np.arange(40), W)
+    assert_array_equal(found.v[others], s.v[others])
+    assert_allclose(found.v.sum(), s.v.sum())
+    assert_allclose(found.e, p.t - K @ found.v, atol=1e-12)
+    excess = (found.e - found.b)[W]
+    room = np.where(excess > 0, p.high[W] - found.v[W], found.v[W] - p.low[W])
+    assert (room * np.abs(excess)).max() < 1e-6
+    free = np.minimum(p.high - found.v, found.v - p.low)[W]
+    assert found.b == found.e[W[free.argmax()]]
+
+
+def test_where_interior_point_ends_one_step_tells_who_is_free():
+    p, _, s = small()
+    now = large.ended(p, s)
+    assert p.stride < p.C
+    for n in range(40):
+        aim = s.v[n] + p.C * (s.e[n] - s.b)
+        assert now.free[n] == (p.low[n] < aim < p.high[n])
+        assert now.at_high[n] == (aim >= p.high[n])
+    assert 0 < now.free.sum() < 40
+
+
+@pytest.mark.parametrize("extra", [0, 5, 100])
+def test_violators_are_the_worst(extra):
+    p, _, s = small()
+    v = s.v.copy()
+    v[::2], v[::4] = p.low[::2], p.high[::4]
+    v[1] = p.low[1] + 0.5e-7 * p.C  # at its bound, but for rounding
+    v[3] = p.high[3] - 0.5e-7 * p.C
+    s = s._replace(v=v)
+    W = large.with_violators(p, s, extra)
+    free = [n for n in range(5, 40, 2)]
+    y = s.e - s.b
+    cost = [
+        (max(y[n], 0) * (p.high - v)[n] + max(-y[n], 0) * (v - p.low)[n], n)
+        for n in range(40)
+        if n not in free
+    ]
+    worst = [n for _, n in sorted(cost, reverse=True)[:extra]]
+    assert_array_equal(np.flatnonzero(W), np.sort(free + worst))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("shift", [0.0, 30.0])
+def test_part_is_a_quarter_of_each_class(bias, shift):
+    p, K, _ = small(bias, shift)
+    part, where = large.part_of(p)
+    n = where[:-1] if not bias else where
+    assert bias or where[-1] == 40
+    origin = [] if p.origin is None else [p.origin]
+    for side in [1.0, -1.0]:
+        own = np.flatnonzero(p.t[n] == side)
+        quarter = -(-(p.t[:40] == side).sum() // 4)
+        assert quarter <= len(own) <= quarter + len(origin)
+    assert not np.array_equal(n, np.sort(n)[::-1])
+    assert set(origin) <= set(n)
+    assert_array_equal(part.t, p.t[where])
+    more = 40 / len(n)
+    assert_allclose(part.low, more * p.low[where])
+    assert_allclose(part.high, more * p.high[where])
+    rows = part.K.block(np.arange(len(where)))
+    assert_allclose(rows, K[np.ix_(where, where)], atol=1e-9)
+    if origin:
+        assert n[part.origin] == p.origin
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(("C", "fits"), [(8.0, True), (6.0, False)])
+def test_v_grows_by_twice_what_the_margins_lack(C, fits, bias):
+    p, K, s = small(bias, C=C)
+    v = s.v / np.abs(s.v[:40]).max()
+    point = solver.point_at(p, v, p.t - K @ v)
+    lack = max(p.t[n] * (point.e[n] - point.b) for n in range(40))
+    assert 6 < 1 + 2 * lack < 8
+    longer = large.Search(p, 1e-6, no_limits(), print)._outward(point)
+    assert_allclose(longer, (1 + 2 * lack * fits) * v, rtol=1e-12)
+
+
+def test_noise_alone_makes_v_longer():
+    p, K, s = small(C=1e6)
+    v = s.v / 10
+    point = solver.Point(v, -p.t, (0.0, 0.0), 1.0, 1.0)  # no margin lacks
+    longer = large.Search(p, 1e-6, no_limits(), print)._outward(point)
+    noise = solver.EPS * (K @ np.abs(v)).max()
+    assert_allclose((longer / v - 1) / noise, 4.0, rtol=1e-3)
+
+
+def test_separable_classes_need_longer_v(monkeypatch):
+    X, t = moons(400)
+    X = X + t[:, None] * [0.0, -3.0]
+    for C in [1e4, 1e6]:
+        m = by_rows(kernels.Linear(), X, t, C, monkeypatch, memory=1.2e6)
+        assert m.status == "converged"
+
+
+def test_search_keeps_the_best_and_says_so():
+    p, K, s = small()
+    said = []
+    search = large.Search(p, 1.0, no_limits(), said.append)
+    assert not search.best.v.any()
+    assert search.done  # with a relative gap of 1
+    whole = svm.fit_dual(K, p.t, p.C).coefficients
+    search.propose(whole)
+    assert search.best.relative_gap < 1e-6
+    search.propose(s.v)
+    assert_allclose(search.best.v, whole, atol=1e-9)
+    assert len(said) == 2
+    assert "0 iterations, relative gap" in said[0]
