@@ -48,7 +48,7 @@ from kernelbook import _interior_point, _progress
 from kernelbook import _svm_solver as solver
 from kernelbook._checks import FloatArray
 from kernelbook._rows import Numbers, Rows
-from kernelbook._svm_solver import BoolArray, Guess, Point, Watch
+from kernelbook._svm_solver import Guess, Point, Watch
 
 EPS = solver.EPS
 SMALL = 320  # examples that begin by themselves, without a part of them
@@ -269,9 +269,7 @@ def run(p: Problem, search: Search) -> None:
         h /= HARDER
     if p.K.whole_fits:
         return
-    s = inside(p, s, now)
-    W = now.free if now.free.any() else with_violators(p, s, CROWD)
-    growing_sets(p, s, W, search)
+    growing_sets(p, inside(p, s, now), search)
 
 
 def beginning(p: Problem, watch: Watch) -> tuple[State, Guess, float]:
@@ -310,15 +308,8 @@ def from_part(p: Problem, watch: Watch) -> tuple[FloatArray, int]:
 
 def inside(p: Problem, s: State, now: Guess) -> State:
     """v in its box with Σv = 0, and at a bound if it is off the strip."""
-    v = np.where(now.at_high, p.high, p.low)
-    v = np.where(now.free, s.v, v).clip(p.low, p.high)
-    for _ in range(solver.SWEEPS):
-        total = float(v.sum())
-        can = now.free & ((v > p.low) if total > 0 else (v < p.high))
-        if abs(total) <= EPS * np.abs(v).sum() or not can.any():
-            break
-        v[can] -= total / can.sum()
-        v = v.clip(p.low, p.high)
+    v = np.where(now.free, s.v, np.where(now.at_high, p.high, p.low))
+    v = solver.project(p, v)
     return State(v, s.e - p.times(v - s.v), s.b)
 
 
@@ -507,21 +498,20 @@ def among(p: Problem, s: State, W: Numbers, watch: Watch) -> State:
     return State(s.v + d, new, float(new[innermost]))
 
 
-def growing_sets(p: Problem, s: State, W: BoolArray, search: Search) -> None:
+def growing_sets(p: Problem, s: State, search: Search) -> None:
     """Interior point among ever more v, until memory does not hold them."""
     extra = CROWD
-    while W.sum() <= p.K.widest:
-        s = among(p, s, np.flatnonzero(W), search.watch)
+    while len(W := with_violators(p, s, extra)) <= p.K.widest:
+        s = among(p, s, W, search.watch)
         v = newton(p, s, ended(p, s), search.watch)
         search.propose(s.v if v is None else v)
         if search.done:
             return
-        W = with_violators(p, s, extra)
         extra *= 2
     raise solver.Stop("memory")
 
 
-def with_violators(p: Problem, s: State, extra: int) -> BoolArray:
+def with_violators(p: Problem, s: State, extra: int) -> Numbers:
     """The free v, and the worst violators."""
     excess = s.e - s.b
     violation = np.where(excess > 0, p.high - s.v, p.low - s.v) * excess
@@ -529,6 +519,4 @@ def with_violators(p: Problem, s: State, extra: int) -> BoolArray:
     free = (s.v > p.low + near) & (s.v < p.high - near)
     violation[free] = np.inf
     count = min(int(free.sum()) + extra, len(s.v))
-    W = np.zeros(len(s.v), bool)
-    W[np.argpartition(-violation, count - 1)[:count]] = True
-    return W
+    return np.sort(np.argpartition(-violation, count - 1)[:count])
