@@ -28,7 +28,7 @@ from kernelbook.kernels import Kernel
 Numbers = NDArray[np.intp]
 
 MEMORY = 2e8  # bytes that rows may take, if nobody says otherwise
-AT_ONCE = 2**16  # entries of rows made at a time: they stay near the core
+AT_ONCE = 65536  # entries of rows made at a time: they stay near the core
 FEW = 512  # so many examples have all their rows made, half of each twice
 DENSE = 3  # rows are not picked out of the store if a third of it is wanted
 
@@ -111,9 +111,8 @@ class Given(Rows):
 
     def times(self, n: Numbers, x: FloatArray) -> FloatArray:
         """Σ_i x_i (row n_i)."""
-        if DENSE * len(n) < len(self.seen):
-            return x @ self.seen[n]
-        return np.bincount(n, x, len(self.seen)) @ self.seen
+        total: FloatArray = x @ self.seen[n]
+        return total
 
     def sizes(self, n: Numbers, x: FloatArray) -> FloatArray:
         """Σ_i |x_i| |row n_i|, what the rounding of the sum is relative to."""

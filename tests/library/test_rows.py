@@ -103,6 +103,14 @@ def test_what_was_longest_not_asked_for_makes_room():
     assert made(rows, "block", [0]) == [1]
 
 
+def test_sum_keeps_rows_while_there_is_room():
+    A = np.arange(8.0)[:, None] + 1.0
+    rows = _rows.Made(Counting(), A, 8 * 8 * 3)
+    made(rows, "block", [0])
+    assert made(rows, "times", [1, 2, 3]) == [2, 3, 4]
+    assert made(rows, "times", [0, 1, 2]) == []
+
+
 def test_who_is_asked_for_stays():
     A = np.arange(8.0)[:, None] + 1.0
     rows = _rows.Made(Counting(), A, 8 * 8 * 3)
@@ -122,7 +130,7 @@ def test_rows_are_made_few_at_a_time(entries, most, monkeypatch):
     monkeypatch.setattr(_rows, "AT_ONCE", entries)
     rows = _rows.Made(Counting(), np.ones((8, 1)))
     few = rows._few(np.arange(7))
-    assert [len(n) for n in few[:-1]] == [most] * (len(few) - 1)
+    assert [len(n) for n in few[:-1]] == [most] * (6 // most)
     assert_array_equal(np.concatenate(few), np.arange(7))
 
 

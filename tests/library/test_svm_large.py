@@ -627,3 +627,36 @@ def test_block_of_low_rank_is_factorised_and_others_are_given_up(monkeypatch):
     assert large.among(p, s, F, no_limits()) is s
     with pytest.raises(ValueError, match="positive semi-definite"):
         large.among(wrong, s, F, no_limits())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "name"),
+    [({"memory": 0.0}, "memory"), ({"tolerance": 0.0}, "tolerance")],
+)
+def test_what_must_be_positive_is_named(wrong, name, monkeypatch):
+    X, t = moons(100)
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        by_rows(KERNELS[0], X, t, 1.0, monkeypatch, **wrong)
+    with pytest.raises(ValueError, match="C must be"):
+        by_rows(KERNELS[0], X, t, -1.0, monkeypatch)
+
+
+def test_strips_that_are_too_full_leave_it_to_the_whole(monkeypatch):
+    X, t = moons(100)
+    whole = svm.fit_dual(KERNELS[0](X), t, 1.0)
+    monkeypatch.setattr(large, "TOO_MANY", 0)
+    m = by_rows(KERNELS[0], X, t, 1.0, monkeypatch)
+    assert m.status == "converged"
+    assert_array_equal(m.alpha, whole.alpha)
+
+
+def test_few_inputs_have_the_whole_matrix_made(monkeypatch):
+    X, t = moons(100)
+    whole = svm.fit_dual(KERNELS[0](X), t, 1.0)
+    monkeypatch.setattr(svm, "WHOLE", 100)
+    monkeypatch.setattr(svm, "_solved_by_rows", None)
+    m = svm.fit(KERNELS[0], X, t, 1.0).svm
+    assert_array_equal(m.alpha, whole.alpha)
+    monkeypatch.setattr(svm, "WHOLE", 99)
+    with pytest.raises(TypeError):
+        svm.fit(KERNELS[0], X, t, 1.0)
