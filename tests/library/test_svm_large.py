@@ -613,6 +613,8 @@ def test_block_of_low_rank_is_factorised_and_others_are_given_up(monkeypatch):
     F = np.array([0, 1, 2, 3, 40])
     step, b = large.free_solver(p, np.ones((5, 5)), F)(np.ones(5), 0.5)
     assert_allclose([step.sum(), b], 0.5)
+    for x in np.random.default_rng(0).random((30, 5)):
+        assert large.free_solver(p, np.outer(x, x), F) is not None
     assert large.free_solver(p, -10 * np.eye(5), F) is None
     wrong = replace(p, K=_rows.Given(-np.eye(40)))
     wrong.K.frame(True, None)
@@ -660,3 +662,13 @@ def test_few_inputs_have_the_whole_matrix_made(monkeypatch):
     monkeypatch.setattr(svm, "WHOLE", 99)
     with pytest.raises(TypeError):
         svm.fit(KERNELS[0], X, t, 1.0)
+
+
+def test_whole_step_ends_on_the_bounds_to_the_last_digit(monkeypatch):
+    p, _, s = small(C=0.3)
+    v = 1e3 * s.v / 3
+    assert (v + (p.high - v) != p.high).any()
+    none = solver.Guess(np.zeros(40, bool), np.ones(40, bool))
+    monkeypatch.setattr(large, "along", lambda *_: 1.0)
+    step = large.smooth_step(p, s._replace(v=v), none, 0.5)
+    assert_array_equal(step.v, p.high)
