@@ -519,4 +519,4 @@ def with_violators(p: Problem, s: State, extra: int) -> Numbers:
     free = (s.v > p.low + near) & (s.v < p.high - near)
     violation[free] = np.inf
     count = min(int(free.sum()) + extra, len(s.v))
-    return np.sort(np.argpartition(-violation, count - 1)[:count])
+    return np.sort(np.argsort(-violation)[:count])

@@ -315,25 +315,23 @@ def test_where_interior_point_ends_one_step_tells_who_is_free():
     assert 0 < now.free.sum() < 40
 
 
-@pytest.mark.parametrize("extra", [*range(16), 100])
-def test_violators_are_the_worst(extra):
+@pytest.mark.parametrize("b", [-1.0, 0.3, 1.0])
+@pytest.mark.parametrize("extra", [0, 1, 2, 4, 8, 12, 16, 100])
+def test_violators_are_the_worst(extra, b):
     p, _, s = small()
     v = s.v.copy()
     v[::2], v[::4] = p.low[::2], p.high[::4]
     v[1] = p.low[1] + 0.5e-7 * p.C  # at its bound, but for rounding
     v[3] = p.high[3] - 0.5e-7 * p.C
     v[5] = p.low[5] + 1e-6 * p.C  # and off it
-    s = s._replace(v=v)
-    W = large.with_violators(p, s, extra)
-    free = [n for n in range(5, 40, 2)]
-    y = s.e - s.b
-    cost = [
-        (max(y[n], 0) * (p.high - v)[n] + max(-y[n], 0) * (v - p.low)[n], n)
-        for n in range(40)
-        if n not in free
-    ]
-    worst = [n for _, n in sorted(cost, reverse=True)[:extra]]
-    assert_array_equal(W, np.sort(free + worst))
+    W = large.with_violators(p, s._replace(v=v, b=b), extra)
+    free = np.arange(5, 40, 2)
+    assert np.isin(free, W).all()
+    assert len(np.unique(W)) == len(W) == min(len(free) + extra, 40)
+    up, down = (s.e - b).clip(0.0), (b - s.e).clip(0.0)
+    cost = up * (p.high - v) + down * (v - p.low)
+    cost[free] = 0.0
+    assert_allclose(cost[W].sum(), np.sort(cost)[::-1][:extra].sum())
 
 
 @pytest.mark.parametrize("bias", [True, False])
