@@ -636,9 +636,9 @@ def test_block_of_low_rank_is_factorised_and_others_are_given_up(monkeypatch):
 def test_what_must_be_positive_is_named(wrong, name, monkeypatch):
     X, t = moons(100)
     with pytest.raises(ValueError, match=f"{name} must be"):
-        by_rows(KERNELS[0], X, t, 1.0, monkeypatch, **wrong)
+        by_rows(KERNELS[0], X, t, 1.0, monkeypatch, **{"memory": 1e4} | wrong)
     with pytest.raises(ValueError, match="C must be"):
-        by_rows(KERNELS[0], X, t, -1.0, monkeypatch)
+        by_rows(KERNELS[0], X, t, -1.0, monkeypatch, memory=1e4)
 
 
 def test_strips_that_are_too_full_leave_it_to_the_whole(monkeypatch):
