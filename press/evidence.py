@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from press.ledger import homes, ledger
+from press.ledger import ledger
 from press.outputs import expected
 from press.reader import (
     CHAPTERS,
@@ -305,9 +305,10 @@ def quoted(page: Page) -> set[str]:
     """The numbers of pages and equations of the sources that live here."""
     linked = {role.target for role in page.roles("erratum")}
     here = page.number or page.path.stem
+    everywhere = [e for e in ledger().values() if e.home]
     entries = [
         e
-        for e in homes()
+        for e in everywhere
         if e.page == here or e.id in linked or not page.number
     ]
     said = [w for e in entries for w in (*e.said, *e.said.values(), e.source)]
