@@ -190,3 +190,20 @@ def test_a_build_refuses_what_was_not_validated(tmp_path, monkeypatch):
     wrong = r"not validated: chapters/.*make"
     with pytest.raises(ExtensionError, match=wrong):
         outputs.hand_on(None)
+
+
+def test_a_relation_of_a_sentence_is_tried_in_the_notebook(book):
+    """Before the next cell or after it; what is false shows both values."""
+    root, test = book
+    listed = root / "tests" / "worlds" / "inline"
+    listed.mkdir(parents=True)
+    said = "N = 2: live\nN = 3: live\nM = 4: {live: {M: len(rows)}}\n"
+    (listed / "sentences.yml").write_text(said, "utf-8")
+    cells = [CELL % "N = 2", CELL % "N, rows = 7, [1, 2, 3, 4]"]
+    text = "\nWith $N = 2$ and $N = 3$.\n".join([CHAPTER, cells[0]])
+    (root / "sentences").mkdir()
+    path = root / "sentences" / "sentences.md"
+    path.write_text(text + "\nThen $M = 4$.\n\n" + cells[1], "utf-8")
+    said = test("sentences", "--update-expected")
+    assert "sentences.md:13: $N = 3$: N = 3: 2 and 3" in said
+    assert "1 failed, 5 passed" in said  # two cells, N = 2, M = 4 twice
