@@ -35,6 +35,7 @@ OTHERS = {
     "kernels.ExponentialQuadratic": "theta",  # its four numbers by name
     "multiclass.winners": "v",  # votes
     "networks.mixed_activations": "H",  # hidden units
+    "networks.tangent_kernel": "v",  # output weights, as in chapter 11
     "ridge.lagrangian_dual": "the check of (6.2)",  # of which it is the dual
 }
 
@@ -104,7 +105,9 @@ def notation():
 
 
 def alike(shape):
-    return re.sub(r"(?<![\w*])(?!N\*?[,) ])[\w(][^,)]*", "·", shape[1:])
+    """N for examples, old or new, and a dot for any other size."""
+    sizes = [size.strip() for size in shape.strip("()").split(",")]
+    return ", ".join("N" if s in ("N", "N*") else "·" for s in sizes if s)
 
 
 def described(docstring):
@@ -122,8 +125,8 @@ def shapes(docstring):
         given = SHAPE.match(said)
         known = notation().get(name)
         if known and given and alike(given[0]) not in known:
-            there = " or ".join(sorted(known))
-            yield f"{name} is {given[0]}, in the notation ({there}"
+            there = ") or (".join(sorted(known))
+            yield f"{name} is {given[0]}, in the notation ({there})"
 
 
 @pytest.mark.parametrize("name", docstrings())
