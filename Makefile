@@ -17,7 +17,7 @@ export MKL_NUM_THREADS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help book live test check lint serve lab check-lab check-live check-fork expected \
-  reseed mutants bench flights clean
+  balance relations reseed mutants bench flights clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,8 @@ help:
 	@echo "make check-lab see that JupyterLab typesets a chapter and changes none"
 	@echo "make check-fork see that a book with other chapters is green too"
 	@echo "make expected  run the chapters and record their outputs anew"
+	@echo "make relations enter relations of sentences that hold where they stand"
+	@echo "make balance   record how much is executed, for the front page"
 	@echo "make reseed    run the chapters with other seeds: which claims fail?"
 	@echo "make mutants   change the library, one formula at a time: do tests notice?"
 	@echo "make bench     measure the library against its peers (QUICK=1: small data)"
@@ -63,7 +65,8 @@ REPORT = 2>$(VENV)/log || { \
 VALIDATED := _build/validated
 $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
   kernelbook kernelbook/kernels \
-  $(wildcard chapters/*.md chapters/data/* kernelbook/*.* kernelbook/*/*.* tests/expected/*)
+  $(wildcard chapters/*.md chapters/data/* kernelbook/*.* kernelbook/*/*.* tests/expected/* \
+    tests/worlds/inline/*)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --executed
 	@touch $@
 
@@ -129,9 +132,22 @@ check-fork: book
 check-lab: $(LAB)/ready
 	@$(LAB)/bin/python -m pytest -q tests/book/lab.py
 
+# FEWER=1: even if cells assert less than they did.
 expected: $(READY)
-	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
-	@git --no-pager diff --stat -- tests/expected
+	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected $(if $(FEWER),--fewer)
+	@$(BIN)/python -m press.evidence
+	@git --no-pager diff --stat -- tests/expected tests/data
+
+# Relations in sentences that hold in a world or in the chapter. CHAPTERS="02 13"
+relations: $(READY)
+	@cd tests && PYTHONPATH=.. ../$(BIN)/python -m worlds.relations $(CHAPTERS)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --propose \
+	  $(or $(CHAPTERS:%=chapters/%_*.md),chapters)
+	@git --no-pager diff --stat -- tests/worlds/inline
+
+# What the front page says about equations, relations and mutants.
+balance: $(READY)
+	@$(BIN)/python -m pytest -q tests/worlds/test_book.py -k balance --update-expected
 
 # Do the claims of the book hold for other draws? SEEDS=10 CHAPTERS="02 13"
 reseed: export CI := true # else pytest cuts off what a statement said
@@ -153,6 +169,7 @@ $(PEERS): $(READY)
 
 bench: $(PEERS)
 	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
+	$(if $(QUICK),,@$(BIN)/python -W ignore -m benchmarks.anatomy)
 
 # The large sweep of chapter 24: six minutes of one core, and what is kept is small.
 flights: $(READY)

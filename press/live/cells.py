@@ -35,7 +35,8 @@ class Printed(io.TextIOBase):
             self.length += len(text)
             if len(text) >= room:
                 self.parts.append(MORE)
-        if time.monotonic() - self.shown > OFTEN:
+        # Whole lines, else what two streams print would be mixed up.
+        if text.endswith("\n") and time.monotonic() - self.shown > OFTEN:
             self.hand_on()
         return len(text)
 
