@@ -97,14 +97,15 @@ serve: book
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-# Python for the reader's browser, beside the pages: tens of megabytes, fetched once.
-LIVE := _build/html/_live/manifest.json
+# The pages once more, with Python for the reader's browser: tens of megabytes,
+# fetched once.
+LIVE := _build/live/_live/manifest.json
 $(LIVE): book
 	@$(BIN)/python -m press.live
 
 live: $(LIVE)
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
-	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/live $(PORT)
 
 # Every cell of every chapter, in Chromium, against the same record.
 check-live: $(LIVE)
