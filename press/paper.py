@@ -21,7 +21,6 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import ClassVar
 from unicodedata import decomposition
 
 import yaml
@@ -43,8 +42,8 @@ from sphinx_exercise.nodes import (
 from sphinx_proof.nodes import NODE_TYPES, proof_node
 
 from press import numbers
-from press.outputs import LIVE
 from press.reader import NUMBERED, ROOT
+from press.shorthand import LIVE
 
 OUT = ROOT / "_build" / "pdf"
 NAME = "kernelbook"
@@ -116,7 +115,7 @@ def missing():
 class Drawings(ImageConverter):
     """Figures stay drawings: SVG becomes PDF."""
 
-    conversion_rules: ClassVar = [("image/svg+xml", "application/pdf")]
+    conversion_rules = [("image/svg+xml", "application/pdf")]  # noqa: RUF012
 
     def is_available(self):
         return True
@@ -267,9 +266,13 @@ def set_tables(tree):
         if len(rows) > LONG:
             table.parent["classes"] = ["colwidths-given", "longtable"]
             columns = [
-                [cell.astext() for cell in c] for c in zip(*rows, strict=True)
+                [re.sub(r"\\\w+ ?|[{}_^]", "", cell.astext()) for cell in c]
+                for c in zip(*rows, strict=True)
             ]
-            words = [max(map(len, " ".join(c).split())) for c in columns]
+            words = [
+                max(map(len, re.split(r"[\s.]+", " ".join(column)))) + 3
+                for column in columns
+            ]
             whole = [len(" ".join(column)) for column in columns]
             left = max(0, WIDTH - sum(words))
             for at, spec in enumerate(table.findall(nodes.colspec)):
@@ -480,9 +483,8 @@ class Translator(LaTeXTranslator):
     def visit_figure(self, node):
         super().visit_figure(node)
         found = self.builder.env.toc_fignumbers[self.curfilestack[-1]]
-        number = found.get("figure", {}).get(node["ids"][0])
-        if number:
-            number = ".".join(map(str, number))
+        if at := found.get("figure", {}).get(node["ids"][0]):
+            number = ".".join(map(str, at))
             self.body.append(f"\\renewcommand{{\\thefigure}}{{{number}}}\n")
 
     def visit_inline(self, node):
@@ -494,7 +496,7 @@ class Translator(LaTeXTranslator):
     def visit_reference(self, node):
         super().visit_reference(node)
         page, _, anchor = node.get("refuri", "")[1:].partition("#")
-        said = next(node.findall(nodes.inline), {"classes": []})
+        said = next(node.findall(nodes.inline), nodes.inline())
         led = {"doc", "std-doc", "std-ref"} & set(said["classes"])
         numbered = re.match("[Cc]hapters? ", node.astext())
         if led and page and page != self.curfilestack[-1] and not numbered:
@@ -616,7 +618,7 @@ def configuration():
 
 
 def write_latex(out):
-    with patch_docutils(ROOT), docutils_namespace():
+    with patch_docutils(str(ROOT)), docutils_namespace():
         app = Sphinx(
             ROOT,
             None,
@@ -625,6 +627,7 @@ def write_latex(out):
             "latex",
             configuration(),
             status=None,
+            freshenv=True,
             warningiserror=True,
             keep_going=True,
         )
