@@ -1,10 +1,10 @@
-"""Pages made from the ledger: the equation index and the errata.
+"""Pages made from the ledger, and from the glossary.
 
     {equation-index}       every equation and claim, in one table, and for
                            each source where to look for its numbers there
     {errata} wrong         the errata of one kind
-    {errata-in-chapters}   errata whose experiment is in a chapter
     {balance}              how much there is, and how much of it is executed
+    {chinese-words}        the Chinese of the glossary, in its own order
     {erratum}`EA01`        a link to that erratum
 
 The directives write MyST and have it parsed, so that titles and corrections
@@ -184,18 +184,6 @@ def errata(kind):
     return f"{len(found)} of this kind.\n{''.join(found)}"
 
 
-def errata_in_chapters():
-    """Where the other experiments are."""
-    return "".join(
-        f"- {{erratum}}`{entry.id}` {entry.source}: "
-        f"{link(entry.page, entry.anchor)}\n"
-        for entry in homes()
-        if entry.kind in KINDS[:3]
-        and entry.page.isdigit()
-        and entry.check != "prose"
-    )
-
-
 def balance():
     """How much there is, and how much of it is executed."""
     labels = [math.label for page in chapters() for math in page.equations]
@@ -209,13 +197,28 @@ and {len(errata)} remarks on them under {{doc}}`errata`.
 """
 
 
+def chinese_words():
+    """The Chinese of the glossary, in the order of its sounds.
+
+    GB 2312 has the common characters in the order of pinyin.
+    """
+    (glossary,) = find("glossary").directives("glossary")
+    names = [
+        (chinese, entry.partition("\n")[0])
+        for entry in glossary.body.strip().split("\n\n")
+        for chinese in re.findall("{zh}`([^`]+)`", entry.partition(". ")[0])
+    ]
+    names.sort(key=lambda pair: pair[0].encode("gb18030"))
+    return " · ".join(f"{{zh}}`{zh}` {{term}}`{word}`" for zh, word in names)
+
+
 # For Sphinx -----------------------------------------------------------------
 
 WRITERS: dict[str, Callable[..., str]] = {
     "equation-index": equation_index,
     "errata": errata,
-    "errata-in-chapters": errata_in_chapters,
     "balance": balance,
+    "chinese-words": chinese_words,
 }
 
 

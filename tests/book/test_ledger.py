@@ -6,6 +6,7 @@ function that is named.  All that is wrong is found in one pass.
 """
 
 import importlib
+import json
 import re
 
 import pytest
@@ -26,6 +27,7 @@ LABELS = {
     for equation in page.equations
 }
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?|\d{2,}")
+SAID_THERE = re.compile(r"\(\d+\)|p\. \d+")  # numbers of a source, no results
 
 
 def findings(text=None, ids=IDS):
@@ -93,16 +95,33 @@ def function_reasons(entry):
 
 def erratum_reasons(entry, page):
     """What is found is printed; what matters is tried; a link leads there."""
-    record = expected(page.path)
-    text = page.text + (record.read_text("utf-8") if record.exists() else "")
-    for number in NUMBER.findall(entry.result.replace("20 000", "20_000")):
+    text = experiment(entry, page)
+    result = SAID_THERE.sub("", entry.result.replace("20 000", "20_000"))
+    for number in NUMBER.findall(result):
         if not re.search(rf"(?<!\d){re.escape(number)}(?!\d)", text):
-            yield f"{page.name} prints no {number}"
+            yield f"{entry.home} prints no {number}"
     if entry.kind in KINDS[:3] and entry.check == "prose":
         yield f"{entry.kind}, but nothing is tried"
     linked = {role.target for role in page.roles("erratum")}
     if entry.page != "errata" and entry.id not in linked:
         yield f"{page.name} does not link to it"
+
+
+def experiment(entry, page):
+    """The cells at its home, and what they are recorded to have printed."""
+    record = expected(page.path)
+    cells = json.loads(record.read_text("utf-8")) if record.exists() else []
+    here = [cell.source for cell in entry.place.cells] if entry.place else []
+    return "\n".join(
+        said
+        for cell in cells
+        if "\n".join(cell["source"]) in here
+        for said in ("\n".join(cell["source"]), *printed(cell))
+    )
+
+
+def printed(cell):
+    return ("".join(x) for output in cell["outputs"] for x in output.values())
 
 
 def test_nothing_is_wrong_with_the_ledger():
@@ -185,6 +204,22 @@ def test_a_method_of_the_same_name_is_not_the_function():
     entry = ledger.Entry("S", 1, {"home": "x#y", "function": "gp.mean"})
     (reason,) = check_reasons(entry, place.cells)
     assert reason == "the check of x#y never calls gp.mean"
+
+
+def test_a_number_that_its_experiment_does_not_print_is_found():
+    """Nor does it help that another cell of the page prints it."""
+    by_page = {e.page: e for e in homes() if e.result and e.place}
+    for page in map(find, by_page):
+        entry = by_page[page.number or page.path.stem]
+        cells = json.loads(expected(page.path).read_text("utf-8"))
+        said = " ".join(text for cell in cells for text in printed(cell))
+        here = experiment(entry, page)
+        absent = {n for n in NUMBER.findall(said) if n not in here}
+        for number in [*sorted(absent)[:1], "7.77777"]:
+            fields = entry.fields | {"result": f"It is {number}."}
+            wrong = ledger.Entry(entry.id, 1, fields)
+            reason = f"{entry.home} prints no {number}"
+            assert reason in [*erratum_reasons(wrong, page)]
 
 
 # -------------------------------------------------- what is made of it

@@ -220,16 +220,6 @@ def _(rng):
     }
 
 
-@world("eq-gp-schur")
-def _(rng):
-    q = problem(rng)
-    b = bound(q)
-    k = b[r"\mathbf k"][:, None]
-    s = ridge.target_weights(b[r"\mathbf K"], k, 1 / q.beta)[:, 0]
-    sigma = by_kernel(q)[r"\sigma"](q.X[-1])
-    return b | {r"\mathbf s": s, r"\sigma": sigma}
-
-
 @world("eq-gp-27", "eq-gp-28")
 def _(rng):
     q = problem(rng)
@@ -251,16 +241,6 @@ def _(rng):
     value = 1 / np.linalg.inv(joint)[-1, -1]
     name = r"\operatorname{var}[y_* \mid \mathbf t]"
     return bound(q) | by_kernel(q) | {name: value}
-
-
-@world("eq-gp-weight-mean", "eq-gp-weight-variance")
-def _(rng):
-    """S_N as the kernel sees it: the prior less what the targets tell."""
-    q = problem(rng)
-    cross = q.Phi[:-1] / q.alpha
-    S = np.eye(q.M) / q.alpha - cross.T @ q.model.factor.solve(cross)
-    x = {r"\mathbf x": rng.standard_normal(q.D)}
-    return bound(q) | by_kernel(q) | x | {r"\mathbf S_N": S}
 
 
 @world("eq-gp-posterior-covariance")
