@@ -260,11 +260,12 @@ def set_source_lines(tree):
 
 
 def set_tables(tree):
-    """Columns of a long table as wide as what they hold."""
+    """Columns as wide as what they hold, where TeX does not see to it."""
     for table in tree.findall(nodes.tgroup):
         rows = list(table.findall(nodes.row))
-        if len(rows) > LONG:
-            table.parent["classes"] = ["colwidths-given", "longtable"]
+        classes = table.parent["classes"]
+        if len(rows) > LONG or "colwidths-given" in classes:
+            classes[:] = ["colwidths-given"]
             columns = [
                 [re.sub(r"\\\w+ ?|[{}_^]", "", cell.astext()) for cell in c]
                 for c in zip(*rows, strict=True)
