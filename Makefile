@@ -65,7 +65,7 @@ REPORT = 2>$(VENV)/log || { \
 VALIDATED := _build/validated
 $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
   kernelbook kernelbook/kernels \
-  $(wildcard chapters/*.md chapters/data/* kernelbook/*.* kernelbook/*/*.* tests/expected/* \
+  $(wildcard chapters/*.md chapters/data/* benchmarks/*.json kernelbook/*.* kernelbook/*/*.* tests/expected/* \
     tests/worlds/inline/*)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --executed
 	@touch $@
