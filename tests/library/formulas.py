@@ -50,7 +50,7 @@ TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>\d+(?:\.\d+)?)"
     r"|(?P<sum>[ΣΠ](?=_\{|_\w+ |_\w+$))"
     r"|(?P<word>[A-Za-z]{2,})|(?P<letter>[A-Za-zα-ωΑ-Ωℒℓ𝕝][\u0302-\u0304]?'*)"
-    r"|(?P<sub>_\{[^}]*\}|_[A-Za-z0-9*]+(?:,\w+)*|[₀-₉₊₋]+)"
+    r"|(?P<sub>_\{[^}]*\}|_[A-Za-z0-9*λ]+(?:,\w+)*|[₀-₉₊₋]+)"
     r"|(?P<sup>ᵀ|⁻ᵀ|[⁰¹²³⁴-⁹⁻⁺ⁿˢ]+|\^\([^)]*\)|\^[-\w½]+)"
     r"|(?P<root>√\([^()]*\)|√\w)|(?P<bars>‖)|(?P<rel><=|>=|[=≤≥←])"
     r"|(?P<op>[-+*/·∘∇∂½−|!<>])|(?P<open>[([{])|(?P<close>[)\]}])|(?P<comma>,)"
@@ -160,6 +160,8 @@ def to_latex(text):
 
 def index_list(text):
     inner = text.strip("_{}").translate(LOWERED)
+    if inner in LETTERS:
+        return TABLE[inner]
     parts = inner.split(",") if "," in inner else list(inner)
     return ",".join(parts) if inner.isalnum() and len(inner) < 3 else inner
 

@@ -18,7 +18,9 @@ from press.numbers import source_number
 from press.reader import chapters, find
 
 SHAPE = re.compile(r"\([\w*+, −/-]*,[\w*+, −/-]*\)")
-NUMBER = re.compile(r"(?<![\w)\]√])(?<!Williams' )\((\d+\.\d+|\d\d?)\)(?!\w)")
+NUMBER = re.compile(
+    r"(?<![\w)\]√])(?<!Williams' )\((\d+\.\d+|\d{1,3})\)(?!\w)"
+)
 
 
 # The same letter for something else, as it is usual there.
@@ -28,6 +30,7 @@ OTHERS = {
     "evaluation.log_loss": "P",  # probabilities of every class
     "features.powers": "x",  # of one coordinate
     "features.bumps": "x",
+    "features.monomials": "in the ledger",  # (11) is their kernel
     "gaussians.normal_density": "x",
     "gaussians.marginal": "mean",  # of a vector, not of a process
     "gaussians.condition": "mean",
@@ -45,6 +48,7 @@ class Use(NamedTuple):
 
     check: set[str]
     chapter: set[str]
+    rows: set[str]
 
 
 @cache
@@ -58,8 +62,8 @@ def uses():
                 cells = page.places[equation.label].cells
                 check = {call for cell in cells for call in cell.calls}
                 rows = [e for e in homes() if e.anchor == equation.label]
-                check |= {row.function for row in rows}
-                found[number] = Use(check, called)
+                named = {row.function for row in rows}
+                found[number] = Use(check | named, called, named)
     return found
 
 
@@ -75,9 +79,12 @@ def numbers(name, docstring):
         elif not any(use.startswith(module) for use in uses()[number].chapter):
             yield f"the chapter of ({number}) does not use it"
     first = docstring.partition("\n")[0]
+    own = {number for number, use in uses().items() if name in use.rows}
     for number in re.findall(r"(?<!of) \((\d+\.\d+|\d\d)\)[.:]", first):
         if number in uses() and not names & uses()[number].check:
             yield f"the check of ({number}) does not call it"
+        if own and number not in own:
+            yield f"in the ledger it is {', '.join(sorted(own))}, not {number}"
 
 
 @cache

@@ -16,6 +16,7 @@ from scipy.special import expit
 from typeset import Disagreement, Equation, FormulaError, Notation, judged
 
 from kernelbook import (
+    bayes,
     discriminant,
     duality,
     features,
@@ -28,6 +29,7 @@ from kernelbook import (
     kernels,
     learning,
     logistic,
+    mean_field,
     nystrom,
     perceptron,
     ridge,
@@ -500,6 +502,22 @@ kernel(
     kernels.RationalQuadratic(alpha=1.7, length=0.6),
     **{r"\alpha": 1.7, r"\mathrm{length}": 0.6},
 )
+
+
+@world("bayes.class_priors")
+def _(p):
+    pi = bayes.class_priors([0, 0, 1, 2, 2, 2, 1])
+    return {"N": 7, "N_": [2, 2, 3], "k": range(1, 4), r"\pi": pi}
+
+
+@world("mean_field.update", 2)
+def _(p):
+    old = mean_field.MeanField(0.3, 0.6, *p.rng.uniform(0.4, 1.0, 2))
+    new = mean_field.update(old, p.b, p.lam)
+    return {
+        r"s_\lambda": new.s_lam, r"m_\lambda": new.m_lam, r"\beta": p.lam,
+        "y": p.b, "m_w": old.m_w, "s_w": old.s_w,
+    }  # fmt: skip
 
 
 # what is asked --------------------------------------------------------------
