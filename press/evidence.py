@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from press.ledger import homes, ledger
+from press.ledger import ledger
 from press.outputs import expected
 from press.reader import (
     CHAPTERS,
@@ -301,17 +301,10 @@ def listed() -> dict[str, dict[str, str]]:
 
 
 @cache
-def quoted(page: Page) -> set[str]:
-    """The numbers of pages and equations of the sources that live here."""
-    linked = {role.target for role in page.roles("erratum")}
-    here = page.number or page.path.stem
-    entries = [
-        e
-        for e in homes()
-        if e.page == here or e.id in linked or not page.number
-    ]
-    said = [w for e in entries for w in (*e.said, *e.said.values(), e.source)]
-    said += [entry.also for entry in ledger().values() if entry.also]
+def quoted() -> set[str]:
+    """The numbers of pages and equations of the sources."""
+    entries = ledger().values()
+    said = [w for e in entries for w in (*e.said, *e.said.values(), e.also)]
     return {n for words in said for n in re.findall(r"\d+(?:\.\d+)?", words)}
 
 
@@ -359,7 +352,7 @@ def referred(
     bracketed = before.endswith("(") and after.startswith((")", ","))
     of_sources = words.section in ("In the sources", "The five sources")
     placed = bracketed or of_sources or re.search(PLACE, before)
-    if placed and digits in quoted(page):
+    if placed and digits in quoted():
         return "quoted"
     if digits in years(page):
         return "cited"

@@ -242,6 +242,14 @@ and {len(errata)} remarks on them under {{doc}}`errata`.
 """
 
 
+def still(count):
+    return f", and {count} are still to be judged" if count else ""
+
+
+def summed(pairs: Iterable[Iterable[int]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*pairs, strict=True)))
+
+
 def chinese_words():
     """The Chinese of the glossary, in the order of its sounds.
 
@@ -255,14 +263,6 @@ def chinese_words():
     ]
     names.sort(key=lambda pair: pair[0].encode("gb18030"))
     return " · ".join(f"{{zh}}`{zh}` {{term}}`{word}`" for zh, word in names)
-
-
-def still(count):
-    return f", and {count} are still to be judged" if count else ""
-
-
-def summed(pairs: Iterable[Iterable[int]]) -> tuple[int, ...]:
-    return tuple(map(sum, zip(*pairs, strict=True)))
 
 
 # For Sphinx -----------------------------------------------------------------

@@ -33,7 +33,7 @@ TARGETS = (
 # A letter of KaTeX is known by its text and by the alphabet it is set in.
 ALPHABETS = ("mathnormal", "mathbf", "boldsymbol", "mathcal", "mathbb")
 CHAPTER = re.compile(r"\(chapters? (\d[^)]*)\)")
-ASK = '<button type="button" class="ask" aria-label="{}">?</button>'
+ASK = '<button type="button" class="ask" aria-label="{}"></button>'
 
 
 def to_text(element):

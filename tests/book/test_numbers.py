@@ -35,7 +35,8 @@ def test_every_number_comes_from_somewhere(name):
         for _, number, how in known(page)
         if not how
     ]
-    now, then = kept(page), RECORDED.get(page.path.stem, {})
+    now = kept(page)
+    then = RECORDED.get(page.path.stem, now)  # a new page has no record yet
     for title in now.keys() | then.keys():
         old, new = (Counter(w.get(title, "").split()) for w in (then, now))
         gone, more = (" ".join(c.elements()) for c in (old - new, new - old))

@@ -219,7 +219,9 @@ SAID = {*"=<>", r"\le", r"\ge", r"\ne", r"\subset", r"\subseteq", r"\sim"}
 SAID |= {r"\approx", r"\equiv", r"\leftarrow", r"\to", r"\succ", r"\succeq"}
 
 
-def agree(op: str, a: Value, b: Value, tolerance: float) -> bool:
+def agree(
+    op: str, a: Value, b: Value, tolerance: float, of_zero: bool = False
+) -> bool:
     """Whether a = b, a ≤ b, … up to rounding, or up to chance."""
     if op in (r"\in", r"\notin"):
         return (outward(a) in b) is (op == r"\in")
@@ -236,7 +238,7 @@ def agree(op: str, a: Value, b: Value, tolerance: float) -> bool:
         raise ValueError(f"{said(a)} against {said(b)}")
     difference = a - b
     scale = max(np.abs(v).max(initial=0) for v in (a, b))
-    if not (a.any() and b.any()):
+    if of_zero or not (a.any() and b.any()):
         scale = max(scale, 1.0)  # nothing is small relative to 0
     slack = tolerance * scale
     if op in (r"\succ", r"\succeq"):  # for matrices: by all eigenvalues

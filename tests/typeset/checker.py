@@ -141,9 +141,12 @@ class Checker(Evaluator):
             new = new if isinstance(new, dict) else {sides[0].text: new}
             there = self.where(self.notation.keyed(new))
             values = [there(sides[0]), *map(self, sides[1:])]
+            of_zero = {"@of zero": any(map(arrays.is_zero, values))}
             for i, op in enumerate(ops):
                 if op != r"\to" or op in self.world:
-                    self.compare(op, *values[i : i + 2], *sides[i : i + 2])
+                    self.where(of_zero).compare(
+                        op, *values[i : i + 2], *sides[i : i + 2]
+                    )
 
     def compare(
         self, op: str, a: Value, b: Value, left: Node, right: Node
@@ -162,7 +165,8 @@ class Checker(Evaluator):
             unit = 10.0 ** (int(digits[2] or 0) - len(digits[1] or ""))
             tolerance = 0.5001 * unit / max(abs(a).max(), abs(b).max())
         try:
-            holds = arrays.agree(op, a, b, tolerance)
+            of_zero = self.world.get("@of zero", False)
+            holds = arrays.agree(op, a, b, tolerance, of_zero)
         except ValueError as error:
             raise FormulaError(f"{statement}: {error}") from None
         if not holds:

@@ -316,14 +316,14 @@ def _(rng):
 
 @world("inline: an offset of its own")
 def _(rng):
-    """b from the coefficients of the whole covariance."""
+    """b and a from one system, with a row and a column of ones."""
     q = problem(rng)
-    theta, ones = rng.uniform(0.5, 2.0), np.ones(q.N)
-    C_0 = q.C[:-1, :-1]
-    a = np.linalg.solve(C_0 + theta * np.outer(ones, ones), q.t[:-1])
+    ones, C_0 = np.ones(q.N), q.C[:-1, :-1]
+    system = np.block([[C_0, ones[:, None]], [ones[None], np.zeros((1, 1))]])
+    *a, b = np.linalg.solve(system, np.append(q.t[:-1], 0.0))
     return bound(q) | {
         r"\mathbf C_0": C_0,
         r"\mathbf 1": ones,
-        r"\theta_2": theta,
-        "b": theta * sum(a),
+        r"\mathbf a": np.array(a),
+        "b": b,
     }
