@@ -637,6 +637,7 @@ def test_what_must_be_positive_is_named(wrong, name, monkeypatch):
     X, t = moons(100)
     with pytest.raises(ValueError, match=f"{name} must be"):
         by_rows(KERNELS[0], X, t, 1.0, monkeypatch, **{"memory": 1e4} | wrong)
+    monkeypatch.setattr(large, "problem", None)  # before anything is made
     with pytest.raises(ValueError, match="C must be"):
         by_rows(KERNELS[0], X, t, -1.0, monkeypatch, memory=1e4)
 
