@@ -102,7 +102,8 @@ class NormalEquations:
     def add(self, Phi: NDArray[Any], t: FloatArray) -> None:
         """One more block: (n, M) features and (n,) or (n, Q) targets.
 
-        Products of single precision are added up in double precision.
+        Features of single precision are summed over the block in theirs,
+        and what the block gives is added in double precision.
         """
         if Phi.dtype == np.float32:
             self.A += ssyrk(1.0, Phi.T)

@@ -166,8 +166,8 @@ class Client:
 
     status = "running"
 
-    def __init__(self, workers=2):
-        self.workers = workers
+    def __init__(self, workers=2, threads=1):
+        self.workers, self.threads = workers, threads
         self.scheduler = SimpleNamespace(address="tcp://paper:1")
         self.most, self.released, self.futures = 0, [], []
         self.pure = Counter()
@@ -186,7 +186,7 @@ class Client:
         return future
 
     def nthreads(self):
-        return dict.fromkeys(range(self.workers), 1)
+        return dict.fromkeys(range(self.workers), self.threads)
 
 
 class ClosedClientError(Exception):
@@ -253,6 +253,33 @@ def test_a_cluster_whose_workers_have_not_come_yet_is_waited_for(paper):
     model = distributed.ridge(features(), blocks(), 0.1, paper)
     assert model.N == 150
     assert paper.most == 1 + 4
+
+
+def test_a_worker_of_many_threads_has_blocks_for_all_of_them(paper):
+    paper.threads = 3
+    model = distributed.ridge(features(), blocks(40), 0.1, paper)
+    assert paper.most == 1 + 4 * 2 * 3
+    # The map goes to a worker, not to its threads.
+    maps = 2 * len(pickle.dumps(features(), protocol=5))
+    arrays = sum(X.nbytes + t.nbytes for X, t in blocks(40))
+    assert model.traffic.to_workers == maps + arrays
+
+
+def test_workers_that_come_and_go_are_noticed(paper):
+    """One at the start, five after the third block, none for a moment."""
+    under_way = []
+
+    def wait(future, timeout):
+        waiting = [f for f in paper.futures if f.number and not f.done()]
+        under_way.append(len(waiting))
+        paper.workers = {3: 5, 20: 0}.get(future.number, 1)
+        future.work()
+
+    paper.workers, paper.dask.wait = 1, wait
+    model = distributed.ridge(features(), blocks(30), 0.1, paper)
+    assert model.N == 30 * 30
+    assert max(under_way[:4]) == 4
+    assert max(under_way) == 4 * 5
 
 
 def test_what_is_delayed_becomes_a_future(paper):
