@@ -203,7 +203,7 @@ def accumulate_blocks(
 ) -> NormalEquations:
     """The sums over blocks, of which one at a time is in memory."""
     total: NormalEquations | None = None
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(iterated(blocks)):
         sums = sums_of_block(features, block, number)
         total = joined(total, sums, number)
         progress(f"{total.N} rows in {number + 1} blocks")
@@ -211,6 +211,17 @@ def accumulate_blocks(
         raise ValueError("blocks must hold at least one pair (X, t), got none")
     features.finish(total)
     return total
+
+
+def iterated(blocks: Iterable[Any]) -> Iterator[Any]:
+    """One block after the other."""
+    try:
+        return iter(blocks)
+    except TypeError:
+        raise ValueError(
+            "blocks must be a list or a generator of blocks, got "
+            f"{type(blocks).__name__}"
+        ) from None
 
 
 def joined(

@@ -160,7 +160,7 @@ def ridge(
             "features must be a feature map of nystrom or fourier, got "
             f"{type(features).__name__}"
         )
-    lam = _checks.positive(lam, "lam")
+    lam, blocks = _checks.positive(lam, "lam"), sums.iterated(blocks)
     shown = Progress("distributed.ridge", progress, waiting=True)
     with _connected(client) as cluster:
         if cluster is None:

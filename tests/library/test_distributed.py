@@ -84,6 +84,8 @@ def test_what_is_wrong_is_named():
         distributed.ridge(np.ones(3), blocks(), 0.1)
     with pytest.raises(ValueError, match="blocks must hold at least one bloc"):
         distributed.ridge(phi, [], 0.1)
+    with pytest.raises(ValueError, match=r"blocks must be a list .* got int"):
+        distributed.ridge(phi, 3, 0.1)
     with pytest.raises(
         ValueError, match=r"client must be a Dask client, .*int"
     ):
