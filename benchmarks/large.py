@@ -1,6 +1,6 @@
 """The operations of part VI, on data of which no Gram matrix is made."""
 
-import resource
+import re
 import time
 from functools import partial
 from pathlib import Path
@@ -173,14 +173,12 @@ BLOCK = 50_000  # rows
 def peak_memory():
     """Of a process until now, in MB.
 
-    From Linux itself where it can be had: the peak of ``getrusage`` survives
-    exec, so that a worker would begin with that of the process before it.
+    As /proc has it: getrusage also counts what the process that started it
+    held at that time.
     """
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+    status = Path("/proc/self/status").read_text("utf-8")
+    (peak,) = re.findall(r"VmHWM:\s+(\d+)", status)
+    return int(peak) / 1024
 
 
 def rows_on_workers(quick):

@@ -3,7 +3,6 @@
     {equation-index}       every equation and claim, in one table, and for
                            each source where to look for its numbers there
     {errata} wrong         the errata of one kind
-    {errata-in-chapters}   errata whose experiment is in a chapter
     {balance}              how much there is, and how much of it is executed
     {erratum}`EA01`        a link to that erratum
 
@@ -184,18 +183,6 @@ def errata(kind):
     return f"{len(found)} of this kind.\n{''.join(found)}"
 
 
-def errata_in_chapters():
-    """Where the other experiments are."""
-    return "".join(
-        f"- {{erratum}}`{entry.id}` {entry.source}: "
-        f"{link(entry.page, entry.anchor)}\n"
-        for entry in homes()
-        if entry.kind in KINDS[:3]
-        and entry.page.isdigit()
-        and entry.check != "prose"
-    )
-
-
 def balance():
     """How much there is, and how much of it is executed."""
     labels = [math.label for page in chapters() for math in page.equations]
@@ -214,7 +201,6 @@ and {len(errata)} remarks on them under {{doc}}`errata`.
 WRITERS: dict[str, Callable[..., str]] = {
     "equation-index": equation_index,
     "errata": errata,
-    "errata-in-chapters": errata_in_chapters,
     "balance": balance,
 }
 

@@ -236,7 +236,5 @@ def finish(app, exception):
         if image.name not in shown:  # of an older run
             image.unlink()
         elif image.suffix == ".svg":
-            drawing = image.read_text("utf-8")
-            if (short := shorten(drawing)) != drawing:
-                image.write_text(short, "utf-8")
+            image.write_text(shorten(image.read_text("utf-8")), "utf-8")
     copy(HERE / "404.html", out)

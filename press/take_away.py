@@ -67,11 +67,8 @@ def offer(app, pagename, templatename, context, doctree):
     if url := (options.get("repository_url") or "").rstrip("/"):
         branch = options.get("repository_branch") or "main"
         links["edit"] = f"{url}/edit/{branch}/{pagename}.md"
-        title = quote(pagename)
-        links["report a mistake"] = f"{url}/issues/new?title={title}"
-    said = " · ".join(
-        f'<a href="{to}">{text}</a>' for text, to in links.items()
-    )
+        links["report a mistake"] = f"{url}/issues/new?title={quote(pagename)}"
+    said = " · ".join(f'<a href="{links[text]}">{text}</a>' for text in links)
     shown = f"<p>Take it with you: {said}</p>"
     context["body"] += f'<footer class="take-away">{shown}</footer>'
 

@@ -28,7 +28,6 @@ WRONG = {
     ),
     "a second title": "//h1[preceding::h1]",
     "an icon that is not drawn": "//*[re:test(@class, '\\bfa-')]",
-    "a formula that is not set": "//*[@class='katex-error']",
     "a formula without its LaTeX, or read aloud twice": (
         "//*[@class='katex'][not(.//annotation/text()"
         " and *[@class='katex-html']/@aria-hidden='true')]"
