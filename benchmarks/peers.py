@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import warnings
 from importlib.metadata import version
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +23,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
+
+from kernelbook import kernels
 
 MODULES = {
     "scikit-learn": "sklearn",
@@ -227,9 +230,17 @@ def sgpr(X, t, landmarks, gamma, height, beta):
 # --------------------------------------------------------- classification
 
 
-def svc(X, t, gamma, C):
-    """Signed coefficients v and the seconds it took."""
-    machine = SVC(C=C, gamma=gamma, tol=1e-6, cache_size=1000).fit(X, t)
+def svc(X, t, k, C):
+    """Signed coefficients v, by LIBSVM's own kernels."""
+    kinds: dict[type, Any] = {
+        kernels.Gaussian: lambda: {"gamma": k.gamma},
+        kernels.Linear: lambda: {"kernel": "linear"},
+        kernels.Polynomial: lambda: {
+            "kernel": "poly", "degree": k.degree, "gamma": 1.0, "coef0": k.c
+        },
+    }  # fmt: skip
+    kind = kinds[type(k)]()
+    machine = SVC(C=C, tol=1e-6, cache_size=1000, **kind).fit(X, t)
     v = np.zeros(len(t))
     v[machine.support_] = machine.dual_coef_[0]
     return v

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kernelbook import _checks, _progress, _svm_solver
+from kernelbook import _checks, _progress, _rows, _svm_large, _svm_solver
 from kernelbook._checks import FloatArray
 from kernelbook._expansion import Expansion, chosen, gram, own_inputs
+from kernelbook._gram import number_of
 from kernelbook.kernels import Kernel
+
+WHOLE = 2000  # so many inputs have their whole Gram matrix made
 
 
 @dataclass(frozen=True, eq=False)
@@ -465,11 +468,14 @@ def fit(
     max_iterations: int | None = None,
     max_seconds: float | None = None,
     progress: bool = True,
+    memory: float = _rows.MEMORY,
 ) -> KernelMachine:
     """A support vector machine from a kernel and inputs.
 
     The solution of :func:`fit_dual` for K = k(X), which keeps the support
-    vectors and the kernel: y(x) = Σ_n α_n t_n k(x_n, x) + b.
+    vectors and the kernel: y(x) = Σ_n α_n t_n k(x_n, x) + b.  For more than
+    2000 inputs only rows of the matrix are made, as they are met, unless these
+    turn out to be many and the whole fits into ``memory``.
 
     Parameters
     ----------
@@ -479,6 +485,7 @@ def fit(
     C : > 0
     bias, tolerance, max_iterations, max_seconds, progress :
         as for :func:`fit_dual`
+    memory : bytes that rows of K may take; 200 MB if left out
 
     Returns
     -------
@@ -499,7 +506,14 @@ def fit(
     report = _progress.Progress("svm.fit", progress)
     watch = _svm_solver.limits(max_iterations, max_seconds)
     X = own_inputs(k, X)
-    svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
+    memory = _checks.positive(memory, "memory")
+    svm = None
+    K = _rows.rows_of(k, X, memory) if number_of(X) > WHOLE else None
+    if K is not None:
+        svm = _solved_by_rows(K, t, C, bias, tolerance, watch, report)
+    if svm is None or K is None or (svm.status == "stalled" and K.whole_fits):
+        K = None  # its rows make room
+        svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)
     # A machine that was stopped at once has no support vector, and keeps one.
@@ -530,6 +544,26 @@ def _solved(
     p = _svm_solver.problem(K, t, C, bias, eps)
     point, status = _svm_solver.solve(p, tolerance, watch, report)
     v, e = _svm_solver.as_given(p, point)
+    ends = bias_interval(e, t) if bias else (0.0, 0.0)
+    return _certified(v, e, ends, t, C, watch.iterations, status)
+
+
+def _solved_by_rows(
+    K: _rows.Rows,
+    t: ArrayLike,
+    C: float,
+    bias: bool,
+    tolerance: float,
+    watch: _svm_solver.Watch,
+    report: _progress.Progress,
+) -> SVM:
+    """The same, with rows of K made as they are met."""
+    t = _checks.both_signs(t, "t", K.N).copy()
+    C = _checks.positive(C, "C")
+    tolerance = _checks.positive(tolerance, "tolerance")
+    p = _svm_large.problem(K, t, C, bias)
+    point, status = _svm_large.solve(p, tolerance, watch, report)
+    v, e = _svm_large.as_given(p, point)
     ends = bias_interval(e, t) if bias else (0.0, 0.0)
     return _certified(v, e, ends, t, C, watch.iterations, status)
 
