@@ -6,6 +6,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PAGES  := _build/html/index.html
+PAPER  := _build/pdf/kernelbook.pdf
 PORT   ?= 8000
 
 # One BLAS thread: results do not depend on the number of cores, and two
@@ -16,20 +17,24 @@ export MKL_NUM_THREADS := 1
 # What is compiled once is kept: else each worker compiles all of SciPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book live test check lint serve lab check-lab check-live check-fork expected \
-  reseed mutants bench flights clean
+.PHONY: help book pdf live test check lint serve lab check-lab check-live check-fork check-pdf \
+  expected balance relations reseed mutants bench flights clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make book      build the book: $(PAGES)"
+	@echo "make pdf       set the book on paper: $(PAPER)"
 	@echo "make test      lint, library tests, chapters, pages in Chromium"
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
 	@echo "make live      the book with Python in its pages, served likewise"
 	@echo "make lab       open the chapters as notebooks in JupyterLab"
 	@echo "make check-live run every cell in Chromium and compare"
 	@echo "make check-lab see that JupyterLab typesets a chapter and changes none"
+	@echo "make check-pdf see that every page is as it should be on paper"
 	@echo "make check-fork see that a book with other chapters is green too"
 	@echo "make expected  run the chapters and record their outputs anew"
+	@echo "make relations enter relations of sentences that hold where they stand"
+	@echo "make balance   record how much is executed, for the front page"
 	@echo "make reseed    run the chapters with other seeds: which claims fail?"
 	@echo "make mutants   change the library, one formula at a time: do tests notice?"
 	@echo "make bench     measure the library against its peers (QUICK=1: small data)"
@@ -63,13 +68,14 @@ REPORT = 2>$(VENV)/log || { \
 VALIDATED := _build/validated
 $(VALIDATED): $(READY) constraints.txt tests/chapter_tests.py chapters \
   kernelbook kernelbook/kernels \
-  $(wildcard chapters/*.md chapters/data/* kernelbook/*.* kernelbook/*/*.* tests/expected/*)
+  $(wildcard chapters/*.md chapters/data/* benchmarks/*.json kernelbook/*.* kernelbook/*/*.* tests/expected/* \
+    tests/worlds/inline/*)
 	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --executed
 	@touch $@
 
 # All is built anew when an extension has changed, which Sphinx does not see, or
 # what makes pages: it leaves those of older builds.
-NEWER := $(shell find press kernelbook _config.yml _toc.yml -newer $(PAGES) -name '*.*' -not -name '*.pyc' 2>/dev/null)
+NEWER := $(shell find press kernelbook _config.yml _toc.yml $(wildcard $(PAPER)) -newer $(PAGES) -name '*.*' -not -name '*.pyc' 2>/dev/null)
 book: $(VALIDATED)
 	@$(if $(NEWER),rm -rf _build/html)
 	@$(BIN)/jupyter-book build --warningiserror --nitpick --keep-going --quiet \
@@ -77,10 +83,17 @@ book: $(VALIDATED)
 	  || { rm -rf _build/html _build/.doctrees; exit 1; } # else the next finds nothing wrong
 	@echo "The book is at $(CURDIR)/$(PAGES)"
 
+# XeLaTeX sets the same chapters and outputs; what it lacks, one line says.
+pdf: $(VALIDATED)
+	@$(BIN)/python -m press.paper
+
+check-pdf: pdf
+	@$(BIN)/python -m pytest -q -m paper tests/book/test_paper.py
+
 test: lint check
 
 check: $(READY)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser and not fork and not live" \
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser and not fork and not live and not paper" \
 	  kernelbook press tests
 	@$(MAKE) --no-print-directory book
 	@$(BIN)/python -m pytest -q -n 2 -m "browser and not live" tests/book
@@ -94,14 +107,15 @@ serve: book
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
-# Python for the reader's browser, beside the pages: tens of megabytes, fetched once.
-LIVE := _build/html/_live/manifest.json
+# The pages once more, with Python for the reader's browser: tens of megabytes,
+# fetched once.
+LIVE := _build/live/_live/manifest.json
 $(LIVE): book
 	@$(BIN)/python -m press.live
 
 live: $(LIVE)
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
-	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/live $(PORT)
 
 # Every cell of every chapter, in Chromium, against the same record.
 check-live: $(LIVE)
@@ -128,9 +142,22 @@ check-fork: book
 check-lab: $(LAB)/ready
 	@$(LAB)/bin/python -m pytest -q tests/book/lab.py
 
+# FEWER=1: even if cells assert less than they did.
 expected: $(READY)
-	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected
-	@git --no-pager diff --stat -- tests/expected
+	@$(BIN)/python -m pytest chapters -q -n 2 --dist loadfile --update-expected $(if $(FEWER),--fewer)
+	@$(BIN)/python -m press.evidence
+	@git --no-pager diff --stat -- tests/expected tests/data
+
+# Relations in sentences that hold in a world or in the chapter. CHAPTERS="02 13"
+relations: $(READY)
+	@cd tests && PYTHONPATH=.. ../$(BIN)/python -m worlds.relations $(CHAPTERS)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --propose \
+	  $(or $(CHAPTERS:%=chapters/%_*.md),chapters)
+	@git --no-pager diff --stat -- tests/worlds/inline
+
+# What the front page says about equations, relations and mutants.
+balance: $(READY)
+	@$(BIN)/python -m pytest -q tests/worlds/test_book.py -k balance --update-expected
 
 # Do the claims of the book hold for other draws? SEEDS=10 CHAPTERS="02 13"
 reseed: export CI := true # else pytest cuts off what a statement said
@@ -152,6 +179,7 @@ $(PEERS): $(READY)
 
 bench: $(PEERS)
 	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
+	$(if $(QUICK),,@$(BIN)/python -W ignore -m benchmarks.anatomy)
 
 # The large sweep of chapter 24: eight minutes of one core, and what is kept is small.
 flights: $(READY)

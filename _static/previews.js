@@ -13,7 +13,7 @@
 
   const box = document.createElement("div");
   Object.assign(box, { id: "preview", className: "preview", hidden: true });
-  box.setAttribute("role", "tooltip");
+  box.tabIndex = -1;
   let asker; // what the box speaks of
 
   const load = (file) => new Promise((done) => {
@@ -22,19 +22,24 @@
     document.head.append(script);
   });
 
-  function open(element, html) {
+  // A reference is described by the box; the button of an equation opens it as
+  // a dialogue, for it has links.
+  function open(element, html, name) {
     close();
     asker = element;
+    box.setAttribute("role", name ? "dialog" : "tooltip");
+    box.ariaLabel = name ?? null;
     box.innerHTML = html.replaceAll('="~/', `="${root}`);
     if (!box.isConnected) document.body.append(box);
     box.hidden = false;
-    element.setAttribute("aria-describedby", "preview");
+    if (!name) element.setAttribute("aria-describedby", "preview");
     const at = element.getBoundingClientRect();
     const room = document.documentElement.clientWidth - box.offsetWidth - 8;
     const above = at.top - box.offsetHeight - 6;
     const top = at.bottom + box.offsetHeight + 6 < innerHeight || above < 0 ? at.bottom + 6 : above;
     box.style.left = `${scrollX + Math.max(8, Math.min(at.left, room))}px`;
     box.style.top = `${scrollY + top}px`;
+    if (name) box.focus({ preventScroll: true });
   }
 
   function close() {
@@ -55,32 +60,52 @@
     return link && KINDS.test(link.getAttribute("href")) ? link : null;
   };
 
+  let touched = false;
+  document.addEventListener("pointerdown", (event) => { touched = event.pointerType === "touch"; });
+
   let waiting;
-  async function show(event) {
-    const link = referring(event);
+  const soon = (milliseconds, action) => {
     clearTimeout(waiting);
+    waiting = setTimeout(action, milliseconds);
+  };
+  function show(event) {
+    const link = referring(event);
+    if (box.contains(event.target)) clearTimeout(waiting);
     if (!link || link === asker) return;
-    waiting = setTimeout(async () => {
+    soon(event.type === "focusin" ? 0 : 200, async () => {
       const html = await preview(link);
       if (html && (link.matches(":hover") || link === document.activeElement)) open(link, html);
-    }, event.type === "focusin" ? 0 : 200);
+    });
   }
   document.addEventListener("pointerover", (event) => {
     if (event.pointerType === "mouse") show(event);
   });
-  document.addEventListener("focusin", show);
+  document.addEventListener("focusin", (event) => { if (!touched) show(event); });
+  // Time to get from the reference into the box, which may scroll and has links.
   document.addEventListener("pointerout", (event) => {
-    if (event.pointerType === "mouse" && referring(event) && !box.contains(event.relatedTarget)) {
-      clearTimeout(waiting);
-      if (asker?.matches("a")) close();
-    }
+    if (event.pointerType !== "mouse" || !(referring(event) || box.contains(event.target))) return;
+    soon(250, () => {
+      if (asker?.matches("a:not(:hover, :focus)") && !box.matches(":hover")) close();
+    });
   });
-  document.addEventListener("focusout", (event) => { if (event.target === asker) close(); });
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
+  document.addEventListener("focusout", (event) => {
+    const stays = box.contains(event.relatedTarget) || !document.hasFocus();
+    if ((event.target === asker || box.contains(event.target)) && !stays) close();
+  });
+  document.addEventListener("keydown", (event) => {
+    touched = false;
+    if (box.hidden) return;
+    const links = [box, ...box.querySelectorAll("a")];
+    const past = event.key === "Tab" && document.activeElement === links.at(event.shiftKey ? 0 : -1);
+    if (!past && event.key !== "Escape") return;
+    // Where the reader came from; Tab then goes on from there.
+    if (box.contains(document.activeElement)) asker.focus({ preventScroll: true });
+    if (event.shiftKey) event.preventDefault();
+    clearTimeout(waiting);
+    close();
+  });
 
   // By touch: the first tap shows, the second follows.
-  let touched = false;
-  document.addEventListener("pointerdown", (event) => { touched = event.pointerType === "touch"; });
   document.addEventListener("click", async (event) => {
     const link = referring(event);
     if (link && touched && link !== asker) {
@@ -119,8 +144,9 @@
   }
 
   async function ask(event) {
+    if (box.contains(event.target)) return;
     const equation = event.target.closest?.("div.math[id]");
-    const button = event.target.closest?.(".ask");
+    const button = event.target.closest?.(".eqno")?.querySelector(".ask"); // a thumb is wide
     if (!equation || event.target.closest("a")) return close();
     const touched = letters(event.target);
     if (!button && !touched.length) return close();
@@ -131,7 +157,8 @@
     const found = [...new Set([...names].flatMap(meanings))];
     const list = (await Promise.all(found.map(entry))).join("");
     const nothing = "<p>The text around the equation says what this is.</p>";
+    const number = /\(.*?\)/.exec(equation.querySelector(".eqno").textContent)[0];
     open(button ?? event.target, `${list ? `<dl>${list}</dl>` : nothing}` +
-      `<p><a href="~/chapters/notation.html">all symbols</a></p>`);
+      `<p><a href="~/chapters/notation.html">all symbols</a></p>`, `Symbols of ${number}`);
   }
 })();

@@ -102,7 +102,7 @@ def write(results, quick, path=RESULTS):
         "quick": quick,
         "results": [r for r in old if _key(r) not in new] + results,
     }
-    text = json.dumps(_rounded(record), indent=1, ensure_ascii=False)
+    text = json.dumps(rounded(record), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
 
 
@@ -110,13 +110,13 @@ def _key(result):
     return result["operation"], result["series"], result["N"]
 
 
-def _rounded(value):
+def rounded(value):
     """Four digits are more than a second run reproduces."""
     if isinstance(value, float):
         return float(f"{value:.4g}")
     if isinstance(value, dict):
-        return {key: _rounded(v) for key, v in value.items()}
-    return [_rounded(v) for v in value] if isinstance(value, list) else value
+        return {key: rounded(v) for key, v in value.items()}
+    return [rounded(v) for v in value] if isinstance(value, list) else value
 
 
 def _remark(result):

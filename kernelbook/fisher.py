@@ -102,7 +102,7 @@ def scatter(X: ArrayLike, t: ArrayLike) -> Scatter:
 
 
 def criterion(w: ArrayLike, X: ArrayLike, t: ArrayLike) -> float:
-    """Fisher's criterion, J(w) = wᵀS_B w / wᵀS_W w.
+    """Fisher's criterion, J(w) = wᵀS_B w / (wᵀS_W w).
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ def tangent_kernel(
     Parameters
     ----------
     X : (N, D) inputs as rows
-    Z : (M, D) other inputs, or the same
+    Z : (N*, D) other inputs, or the same
     W : (H, D) hidden weights, one row per unit
     v : (H,) output weights
     activation, slope : φ and its derivative φ', applied entry by entry

@@ -4,13 +4,18 @@ The way of an equation, from its source to a checked page::
 
     chapters/*.md, chapters/ledger.yml   what is written
       reader.py, ledger.py               read it, for everyone below
+        evidence.py, quotations.py       no part of the build: where numbers
+                                         and quotations come from; tests/book
+                                         asks them
         tests/worlds                     the equation's LaTeX is evaluated
         tests/chapter_tests.py           its cells run; outputs are compared
-      outputs.py                         hands on the outputs that passed
+      outputs.py                         hands on what passed, from
+                                         _build/executed
       numbers.py … pages.py              set, link, pack: each says how
         tests/book                       reads and opens the built pages
 
-Nothing here imports from ``tests``; ``kernelbook`` knows nothing of it.
+Nothing here imports from ``tests``, but the build reads ``tests/expected``: a
+page shows only what was compared.  ``kernelbook`` knows nothing of all this.
 """
 
 

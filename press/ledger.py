@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from press.reader import CHAPTERS, Place, find
+from press.reader import CHAPTERS, ROOT, Place, find
 
 LEDGER = CHAPTERS / "ledger.yml"
 NOT_EXECUTED = CHAPTERS / "not_executed.yml"
+BALANCE = ROOT / "tests" / "expected" / "balance.json"  # written by a test
 SOURCES = ("PRML", "notes", "slides", "lecture", "handout")
 KINDS = ("wrong", "misprint", "condition", "notation", "typography", "remark")
 CHECKS = "identity monte-carlo finite-difference oracle count figure prose"
@@ -28,7 +29,8 @@ FIELDS = {
     "claim": "title source home check | function remark",
     "repeat": "source same | remark",
     "equation": "also |",
-    "erratum": "kind source quote right home check | function result english",
+    "erratum": "kind source at quote right home check "
+    "| function result english",
 }
 
 

@@ -1,9 +1,10 @@
-"""Pages made from the ledger: the equation index and the errata.
+"""Pages made from the ledger, and from the glossary.
 
     {equation-index}       every equation and claim, in one table, and for
                            each source where to look for its numbers there
     {errata} wrong         the errata of one kind
     {balance}              how much there is, and how much of it is executed
+    {chinese-words}        the Chinese of the glossary, in its own order
     {erratum}`EA01`        a link to that erratum
 
 The directives write MyST and have it parsed, so that titles and corrections
@@ -11,8 +12,10 @@ may contain formulas and references.  What belongs to a chapter that is not in
 the book is left out.
 """
 
+import json
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
 from docutils.nodes import make_id
 from sphinx.errors import ExtensionError
@@ -21,6 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.logging import getLogger
 
 from press.ledger import (
+    BALANCE,
     KINDS,
     LEDGER,
     NOT_EXECUTED,
@@ -40,6 +44,23 @@ ROLES = {
     "theorem": "prf:ref",
     "figure": "numref",
     "exercise": "ref",
+}
+# What was done to a formula, as tests/typeset/mutants.py calls it.
+SPOILT = {
+    "argument": "arguments exchanged",
+    "bound": "bounds moved",
+    "condition": "conditions dropped",
+    "constant": "numbers one off",
+    "exponent": "exponents raised",
+    "factor": "factors lost",
+    "half": "halves lost",
+    "index": "indices moved",
+    "inverse": "inverses lost",
+    "sign": "signs changed",
+    "symbol": "symbols mistaken",
+    "term": "terms lost",
+    "transpose": "transposes lost",
+    "turned": "relations and sums turned",
 }
 
 
@@ -186,14 +207,62 @@ def errata(kind):
 def balance():
     """How much there is, and how much of it is executed."""
     labels = [math.label for page in chapters() for math in page.equations]
-    left = sum(label in not_executed() for label in labels)
+    recorded = json.loads(BALANCE.read_text("utf-8"))
+    found = [recorded.get(page.number, {}) for page in chapters()]
+    executed, shown = summed(f["displays"] for f in found if f)
+    inline: Counter[str] = Counter()
+    mutants: dict[str, tuple[int, ...]] = {}
+    for one in found:
+        inline.update(one.get("inline", {}))
+        for kind, counts in one.get("mutants", {}).items():
+            mutants[kind] = summed([counts, mutants.get(kind, (0, 0))])
+    rejected, survived = summed(mutants.values())
+    ways = ", ".join(
+        f"{SPOILT[kind]} {out} of {out + left}"
+        for kind, (out, left) in sorted(mutants.items())
+    )
+    tagged = [c for page in chapters() for c in page.cells]
+    one_draw = sum("one-seed" in c.metadata.get("tags", []) for c in tagged)
     errata = [entry for entry in homes() if entry.is_erratum]
     claims = [1 + len(e.repeats) for e in homes() if not e.is_erratum]
     return f"""In numbers: {len(chapters())} chapters;
-{len(labels)} numbered equations, {len(labels) - left} of them executed;
+{len(labels)} numbered equations;
 {sum(claims)} equations and claims of the sources that have their place here,
 and {len(errata)} remarks on them under {{doc}}`errata`.
+
+- Displayed equations executed: {executed} of {shown}.
+- Relations in sentences executed: {inline["world"]} on random inputs and
+  {inline["live"]} in the chapter's own variables, of {inline.total()};
+  the others are {inline["definition"]} definitions,
+  {inline["condition"]} conditions, {inline["limit"]} limits and
+  {inline["schematic"]} forms{still(inline["open"])}.
+- Spoilt copies of displayed equations rejected: {rejected} of
+  {rejected + survived} ({ways}); each of the others is explained.
+- Illustrations that hold for one random draw, and say so: {one_draw} cells.
 """
+
+
+def still(count):
+    return f", and {count} are still to be judged" if count else ""
+
+
+def summed(pairs: Iterable[Iterable[int]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*pairs, strict=True)))
+
+
+def chinese_words():
+    """The Chinese of the glossary, in the order of its sounds.
+
+    GB 2312 has the common characters in the order of pinyin.
+    """
+    (glossary,) = find("glossary").directives("glossary")
+    names = [
+        (chinese, entry.partition("\n")[0])
+        for entry in glossary.body.strip().split("\n\n")
+        for chinese in re.findall("{zh}`([^`]+)`", entry.partition(". ")[0])
+    ]
+    names.sort(key=lambda pair: pair[0].encode("gb18030"))
+    return " · ".join(f"{{zh}}`{zh}` {{term}}`{word}`" for zh, word in names)
 
 
 # For Sphinx -----------------------------------------------------------------
@@ -202,6 +271,7 @@ WRITERS: dict[str, Callable[..., str]] = {
     "equation-index": equation_index,
     "errata": errata,
     "balance": balance,
+    "chinese-words": chinese_words,
 }
 
 
@@ -211,7 +281,12 @@ class FromLedger(SphinxDirective):
     optional_arguments = 1
 
     def run(self):
-        paths = [LEDGER, NOT_EXECUTED, *(page.path for page in pages())]
+        paths = [
+            LEDGER,
+            NOT_EXECUTED,
+            BALANCE,
+            *(page.path for page in pages()),
+        ]
         for path in paths:
             self.env.note_dependency(str(path))
         for problem in read()[1]:

@@ -28,12 +28,13 @@ LIVE = '<div class="live-figure"'
 def folder(root=ROOT):
     """Where executed chapters lie.
 
-    Its name changes with the library, the chapters' data, the pins and Python.
+    Its name changes with the library, the data of the pages, pins and Python.
     """
     state = hashlib.sha256(sys.version.encode())
     library = root / "kernelbook"
     files = sorted([*library.rglob("*.py"), *library.rglob("*.js")])
     files += sorted((root / "chapters" / "data").glob("*"))
+    files += sorted((root / "benchmarks").glob("*.json"))
     for path in [*files, root / "constraints.txt"]:
         state.update(path.relative_to(root).as_posix().encode())
         state.update(path.read_bytes())

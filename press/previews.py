@@ -14,6 +14,7 @@ was opened from a disk may load no data.
 
 import json
 import re
+from itertools import takewhile
 from pathlib import Path
 from posixpath import normpath
 from urllib.parse import unquote, urlsplit
@@ -31,8 +32,8 @@ TARGETS = (
 )
 # A letter of KaTeX is known by its text and by the alphabet it is set in.
 ALPHABETS = ("mathnormal", "mathbf", "boldsymbol", "mathcal", "mathbb")
-CHAPTER = re.compile(r"\(chapters? (\d+)(?: and (\d+))?\)")
-ASK = '<button type="button" class="ask" aria-label="{}">?</button>'
+CHAPTER = re.compile(r"\(chapters? (\d[^)]*)\)")
+ASK = '<button type="button" class="ask" aria-label="{}"></button>'
 
 
 def to_text(element):
@@ -127,15 +128,14 @@ def symbols(tree):
     """The rows of the table of notation, and the letters of each."""
     for row in tree.xpath("//table//tbody/tr"):
         first, meaning, python, shape = row.xpath("./td/p | ./td/div/p")[:4]
-        leading = [
-            found[0]
+        found = [
+            one
             for formula in first.xpath(".//span[@class='math']")
-            if (found := letters(formula))
+            for one in leading(letters(formula))
         ]
-        note = CHAPTER.search(first.text_content())
         yield {
-            "letters": list(dict.fromkeys(leading)),
-            "chapters": [int(n) for n in note.groups() if n] if note else [],
+            "letters": list(dict.fromkeys(found)),
+            "chapters": named_chapters(first.text_content()),
             "symbol": inner(first),
             "meaning": inner(meaning),
             "python": [
@@ -143,6 +143,27 @@ def symbols(tree):
             ],
             "shape": shape.text_content(),
         }
+
+
+def leading(found):
+    """The letter that a symbol begins with; both of a Gaussian process."""
+    name = [*takewhile(lambda one: one.startswith("mathcal "), found)]
+    return name or found[:1]
+
+
+def named_chapters(words):
+    """The chapters that a row is for, none if for all.
+
+    >>> named_chapters("a (chapters 2, 3 and 9)"), named_chapters("b")
+    ([2, 3, 9], [])
+    >>> named_chapters("c (chapters 13 to 16)")
+    [13, 14, 15, 16]
+    """
+    note = CHAPTER.search(words)
+    numbers = [int(n) for n in re.findall(r"\d+", note[1])] if note else []
+    if note and " to " in note[1]:
+        numbers = [*range(numbers[0], numbers[-1] + 1)]
+    return numbers
 
 
 def inner(element):

@@ -5,7 +5,9 @@ become a flat list of parts in the order of reading, each with the line it
 starts on and the section it is in:
 
     Heading    with the names that lead to it
-    Role       in a paragraph, an item, a cell of a table
+    Words      of a paragraph, an item, a cell of a table, as written; and
+               of captions, alternative texts and titles
+    Role       in such words
     Math       inline or displayed, in every syntax that builds:
                $…$, $$…$$, $$…$$ (label), ```{math}, \begin{align}
     Cell       of code, with its tags and what is said about its figure
@@ -60,6 +62,13 @@ class Heading(Part):
     title: str
     names: tuple[str, ...] = ()
     sort = "section"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Words(Part):
+    """What is read as a sentence: MyST, with its roles and mathematics."""
+
+    text: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +279,10 @@ class Parts:
         if name == "code-cell":
             label = options.get("mystnb", {}).get("figure", {}).get("name", "")
             source = body.rstrip("\n")
-            yield Cell(**here, label=label, source=source, metadata=options)
+            cell = Cell(**here, label=label, source=source, metadata=options)
+            yield cell
+            for about in [("figure", "caption"), ("image", "alt")]:
+                yield from spoken(cell.about(*about), here)
         elif name == "math":
             yield displayed(body, label, here, line + 1)
         else:
@@ -278,13 +290,17 @@ class Parts:
                 self.solved = argument if name == "solution-start" else ""
             here |= {"label": label, "name": name, "argument": argument}
             yield Directive(**here, options=options, body=body)
+            here |= {"label": ""}
+            yield from spoken(str(options.get("alt", "")), here)
             if name not in OPAQUE:
+                yield from spoken(titled(name, argument), here)
                 yield from self.read(body, line)
 
 
 def inline(token: Token, here: Any) -> Iterator[Part]:
     """Mathematics and roles in a paragraph, an item or a cell of a table."""
     text, cursor = token.content, 0
+    yield Words(**here, text=text)
     for child in token.children or []:
         cursor = max(text.find(child.content, cursor), cursor)
         line = here["line"] + text.count("\n", 0, cursor)
@@ -297,6 +313,18 @@ def inline(token: Token, here: Any) -> Iterator[Part]:
             words, target = said(child.content)
             name = child.meta["name"]
             yield Role(**where, name=name, words=words, target=target)
+
+
+def spoken(text: str, here: Any) -> Iterator[Words]:
+    """A caption, an alternative text or a title, if there is one."""
+    if text:
+        known = {key: here[key] for key in ("line", "end", "sections")}
+        yield Words(**known, inside=here["inside"], text=text)
+
+
+def titled(name: str, argument: str) -> str:
+    """What a directive's argument says to a reader, if anything."""
+    return argument if re.match("exercise|prf:|admonition", name) else ""
 
 
 def displayed(content: str, label: str, here: Any, line: int) -> Math:

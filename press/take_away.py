@@ -5,6 +5,7 @@ The build writes, beside the pages,
     notebooks/02_dual_representation.ipynb    each chapter, plainly
     notebooks/kernelbook.zip                  the library, for pip
     kernelbook-html.zip                       all pages, to be read offline
+    kernelbook.pdf                            the book on paper, if it was set
 
 Each chapter ends with links to them.  When ``repository: url`` is set in
 ``_config.yml``, links to edit the page and to report a mistake join them.
@@ -14,6 +15,7 @@ import re
 import shutil
 import tomllib
 import zipfile
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,6 +26,7 @@ from press.reader import CHAPTERS, NUMBERED, ROOT, chapters
 
 BOOK = "kernelbook-html.zip"
 LIBRARY = "kernelbook.zip"
+PAPER = ROOT / "_build" / "pdf" / "kernelbook.pdf"
 TO_FRONT = '<meta http-equiv="Refresh" content="0; url=chapters/index.html" />'
 
 
@@ -47,6 +50,16 @@ def pack(target, folder, root, paths, read=Path.read_bytes):
             archive.writestr(info, read(path), zipfile.ZIP_DEFLATED)
 
 
+@cache
+def on_paper():
+    """Whether `make pdf` has set the book as it is now."""
+    folders = [CHAPTERS, ROOT / "kernelbook", ROOT / "press"]
+    files = [path for folder in folders for path in folder.rglob("*.*")]
+    files = [f for f in files if f.suffix != ".pyc"] + [ROOT / "_toc.yml"]
+    newest = max(path.stat().st_mtime for path in files)
+    return PAPER.exists() and PAPER.stat().st_mtime > newest
+
+
 def downloads(page):
     """Text and address, from the book's root, of what a page is offered as."""
     links = {
@@ -54,7 +67,7 @@ def downloads(page):
         "library (.zip)": f"notebooks/{LIBRARY}",
         "MyST source (.md)": f"_sources/{page}.md",
         "the whole book (.zip)": BOOK,
-    }
+    } | ({"on paper (.pdf)": PAPER.name} if on_paper() else {})
     return [*links.items()][0 if NUMBERED.match(page) else 2 :]
 
 
@@ -96,6 +109,10 @@ def write_all(app, exception):
     files = [ROOT / n for n in ("pyproject.toml", "README.md", "LICENSE")]
     files += library_files(ROOT / "kernelbook")
     pack(folder / LIBRARY, name, ROOT, files)
+    if on_paper():
+        shutil.copy(PAPER, out)
+    else:
+        (out / PAPER.name).unlink(missing_ok=True)
     # Jupyter Book writes this very page after this event.
     (out / "index.html").write_text(f"{TO_FRONT}\n", "utf-8")
     left = {BOOK, ".buildinfo"}

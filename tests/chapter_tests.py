@@ -7,7 +7,8 @@ from the cells with what is recorded in ``tests/expected/<chapter>.json``.
 - Text is compared to the letter.  Of an image only its presence counts; a
   live figure also has text, with some of the numbers it draws.
 - Recorded outputs belong to recorded sources: if a cell was edited since, it
-  fails until ``make expected`` is run.  No cell can be skipped.
+  fails until ``make expected`` is run.  No cell can be skipped.  A cell that
+  asserts less than was recorded is not recorded, but with ``--fewer``.
 - With ``--executed`` the chapters of which every cell passed are left for the
   pages, executed (``press.outputs``), and are not run again as they are.
 - With ``--seeds 10`` (``make reseed``) each chapter is run ten times, and in
@@ -15,18 +16,25 @@ from the cells with what is recorded in ``tests/expected/<chapter>.json``.
   numbers.  Outputs are not compared.  Every statement is a test of its own, so
   that one unlucky draw hides no other.  A cell tagged ``one-seed`` says in its
   text that it holds for this draw only: its failures are listed apart.
+- A relation in a sentence that is listed as ``live`` (``worlds.relations``) is
+  evaluated in the notebook's variables, after the cell before it or after the
+  next one of its section.  With ``--propose`` relations that are not listed
+  are tried too, and entered if they hold.
 """
 
 import ast
+import base64
 import inspect
 import json
 import os
+import pickle
 from difflib import unified_diff
 
 import jupytext
 import nbformat
+from claims import lost
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
-from pytest import ExitCode, xfail
+from pytest import ExitCode, fail, xfail
 
 from press import outputs
 from press.reader import Page
@@ -39,11 +47,15 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 def pytest_addoption(parser):
     record = "record the chapters' outputs instead of comparing them"
+    fewer = "record outputs although cells assert less than before"
     leave = "leave the chapters that pass for the pages; run only the others"
     seeds = "run every chapter so many times, each time with other seeds"
+    propose = "enter relations that hold in the chapters' own variables"
     group = parser.getgroup("chapters")
     group.addoption("--update-expected", action="store_true", help=record)
+    group.addoption("--fewer", action="store_true", help=fewer)
     group.addoption("--executed", action="store_true", help=leave)
+    group.addoption("--propose", action="store_true", help=propose)
     group.addoption("--seeds", type=int, default=0, help=seeds)
 
 
@@ -69,7 +81,8 @@ class Chapter(IPyNbFile):
     def collect(self):
         option, root = self.config.option, self.config.rootpath
         run_anew = option.update_expected or not option.executed
-        if not run_anew and outputs.is_validated(self.path, root):
+        self.sentences = [] if option.seeds else self.live(option.propose)
+        if not run_anew and self.is_validated(root):
             return
         self.nb = jupytext.read(self.path, fmt="md:myst")
         self.code, self.passed = outputs.code(self.nb), 0
@@ -81,6 +94,40 @@ class Chapter(IPyNbFile):
             return
         for number, cell in enumerate(self.code):
             yield self.test(Cell, f"Cell {number}", number, cell)
+            for relation, places in self.sentences:
+                if number in places:
+                    yield self.sentence(number, relation, places)
+
+    def live(self, propose):
+        """Relations of sentences, and the cells after which each is tried."""
+        from worlds import relations
+
+        page = Page(self.path, self.path.read_text("utf-8"))
+        self.held = set()
+        found = relations.live(page, propose)
+        return [(r, relations.gap(r, page.cells)) for r in found]
+
+    def said(self):
+        """The sentences that a run has tried, to compare with another."""
+        return [[r.key, str(r.verdict), n] for r, n in self.sentences]
+
+    def is_validated(self, root):
+        if not outputs.is_validated(self.path, root):
+            return False
+        executed = outputs.folder(root) / f"{self.path.stem}.ipynb"
+        tried = nbformat.read(executed, 4).metadata.get("live", [])
+        return tried == self.said()
+
+    def sentence(self, number, relation, places):
+        from worlds import relations
+
+        call = f"ask({relations.names(relation)})\ndel ask"
+        cell = nbformat.v4.new_code_cell(inspect.getsource(ask) + call)
+        line = relation.places[0].line
+        name = f"line {line}: {relation.text} (after cell {number})"
+        test = self.test(Sentence, name, number, cell)
+        test.relation, test.is_last = relation, number == places[-1]
+        return test
 
     def test(self, kind, name, number, cell):
         options = {"skip": False, "check": False, "check_exception": False}
@@ -104,9 +151,15 @@ class Chapter(IPyNbFile):
 
     def teardown(self):
         super().teardown()
-        if self.passed < len(self.code):
-            return
         option, root = self.config.option, self.config.rootpath
+        if option.propose:
+            from worlds import relations
+
+            for relation, _ in self.sentences:
+                if relation.verdict is None and relation.key in self.held:
+                    relations.enter(relation.page, {relation.key: "live"})
+        if self.passed < len(self.code) or self.failed:
+            return
         if option.update_expected:
             text = as_text(outputs.record(self.code)) + "\n"
             self.expected.parent.mkdir(parents=True, exist_ok=True)
@@ -114,6 +167,7 @@ class Chapter(IPyNbFile):
         if option.executed:
             folder = outputs.folder(root)
             folder.mkdir(parents=True, exist_ok=True)
+            self.nb.metadata["live"] = self.said()
             nbformat.write(self.nb, folder / f"{self.path.stem}.ipynb")
 
 
@@ -135,11 +189,38 @@ class Cell(IPyNbCell):
                 text = "\n".join([*difference, REMEDY])
                 where = chapter.expected.name
                 self.raise_cell_error(f"tests/expected/{where} differs", text)
+        elif not number and not self.config.option.fewer:
+            old = ["\n".join(cell["source"]) for cell in chapter.recorded]
+            if gone := lost(old, [cell.source for cell in chapter.code]):
+                text = "\n".join([*gone, "If it is meant: FEWER=1"])
+                self.raise_cell_error("an assertion is gone", text)
         chapter.passed += 1
 
     def repr_failure(self, excinfo):
         text = super().repr_failure(excinfo)
         return f"{self.path.name}, {self.name.lower()}: {text}"
+
+
+class Sentence(IPyNbCell):
+    """A relation of the text, in the variables that the cells have made."""
+
+    def runtest(self):
+        from worlds import relations
+
+        chapter, relation = self.parent, self.relation
+        super().runtest()
+        said = json.loads(self.test_outputs[0].text)
+        bound = {k: pickle.loads(base64.b64decode(v)) for k, v in said.items()}
+        wrong = relations.problem(relation.equation, [relations.tidy(bound)])
+        if not wrong:
+            chapter.held.add(relation.key)
+        elif self.is_last and relation.key not in chapter.held:
+            chapter.failed |= relation.verdict is not None
+            if relation.verdict:
+                fail(wrong, pytrace=False)
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value)
 
 
 class Statement(IPyNbCell):
@@ -160,6 +241,23 @@ class Statement(IPyNbCell):
         error = excinfo.value
         said = getattr(error, "inner_traceback", "") or error
         return str(said).strip().splitlines()[-1]
+
+
+def ask(names):
+    """In the kernel: what these expressions are worth, if they are."""
+    import base64
+    import json
+
+    import cloudpickle
+
+    found = {}
+    for symbol, expression in names.items():
+        try:
+            value = cloudpickle.dumps(eval(expression, globals()))
+        except Exception:
+            continue
+        found[symbol] = base64.b64encode(value).decode()
+    print(json.dumps(found))
 
 
 def reseed(run):

@@ -148,7 +148,7 @@
       ...say("is closed on paper", all(".solution, .dropdown, details")
         .flatMap((e) => [...e.children].slice(1))
         .filter((e) => !shown(e) && e.textContent.trim() && !e.matches(
-          "script, style, button, .admonition-title, .toggle-button"))),
+          "script, style, button, .admonition-title, .toggle-button, .live-tools"))),
       ...say("is wider than the paper",
         document.documentElement.scrollWidth <= innerWidth ? []
           : all("main *").filter((e) => shown(e)

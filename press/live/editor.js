@@ -18,8 +18,8 @@ const colours = HighlightStyle.define([
   { tag: [tags.bool, tags.null], class: "kc" },
 ]);
 
-/** An editor in `parent`; Shift-Enter runs, Escape gives the Tab key back. */
-export function edit(parent, text, label, run) {
+/** An editor in `parent`; Shift-Enter runs, Escape leaves: Tab moves on again. */
+export function edit(parent, text, label, { run, leave, changed }) {
   return new EditorView({
     parent,
     state: EditorState.create({
@@ -27,10 +27,11 @@ export function edit(parent, text, label, run) {
       extensions: [
         history(), indentOnInput(), bracketMatching(), indentUnit.of("    "),
         python(), syntaxHighlighting(colours), EditorView.lineWrapping,
+        EditorView.updateListener.of((update) => { if (update.docChanged) changed(); }),
         EditorView.contentAttributes.of({ "aria-label": label }),
         keymap.of([
           { key: "Shift-Enter", run: () => (run(), true) },
-          { key: "Escape", run: (view) => (view.contentDOM.blur(), true) },
+          { key: "Escape", run: () => (leave(), true) },
           indentWithTab, ...defaultKeymap, ...historyKeymap,
         ]),
       ],

@@ -5,9 +5,16 @@ const script = document.querySelector("script[data-live]");
 const packages = script.dataset.live.split(" ");
 const here = new URL("./", script.src);
 const SECONDS = 120; // the longest that a cell may take
+const GRACE = 2; // seconds from an interrupt to the end of Python's thread
+const KEPT = "kernelbook-live"; // the browser's store, and what a reload must know
+const root = document.documentElement;
 const bar = document.querySelector(".live-bar");
+const first = bar.querySelector(".live-start");
 const words = bar.querySelector(".live-words");
+const count = bar.querySelector(".live-count");
 const meter = bar.querySelector("progress");
+const offered = words.textContent;
+const size = bar.dataset.size;
 
 const make = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
@@ -15,15 +22,18 @@ const make = (tag, properties = {}, ...children) => {
   return element;
 };
 const button = (text, onclick) => make("button", { type: "button", textContent: text, onclick });
+const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 
-// What this browser lacks, said before anything is fetched.
+// What this browser lacks, said before anything is fetched.  The bytes are a
+// function with `try`: Pyodide's own throw and catch.
+const TRY = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 10, 8, 1, 6, 0, 6, 64, 25, 11, 11];
 function lacking() {
   if (location.protocol === "file:")
     return "Python cannot start on a page opened from a disk. In the folder of the book, type " +
       "“python -m http.server” and open http://localhost:8000.";
   if (!window.isSecureContext)
     return "Python starts on pages from https or from localhost only.";
-  if (!window.WebAssembly || !window.Worker || !window.caches || !CSS.supports("selector(:has(a))"))
+  if (!window.WebAssembly?.validate(new Uint8Array(TRY)) || !window.Worker || !window.caches)
     return "This browser is too old to run Python: one from 2023 or later can.";
   return "";
 }
@@ -36,61 +46,82 @@ class Cell {
   constructor(box, number) {
     this.box = box;
     this.number = number;
+    this.name = `cell ${number + 1}`;
     this.input = box.querySelector(".cell_input");
     this.code = this.input.querySelector("pre");
     this.recorded = this.code.textContent.replace(/\n$/, "");
-    this.checks = [...box.classList].some((name) => name.startsWith("tag_check-"));
+    this.labels = [...box.classList].filter((name) => name.startsWith("tag_check-"))
+      .map((name) => name.slice("tag_check-".length));
     this.output = box.querySelector(":scope > .cell_output, :scope > details .cell_output")
       ?? box.appendChild(make("div", { className: "cell_output docutils container" }));
     this.shown = [...this.output.childNodes];
-    this.alt = this.output.querySelector("img[alt]")?.alt
-      ?? this.output.querySelector("svg[aria-label]")?.getAttribute("aria-label") ?? "";
+    this.figure = this.output.querySelector("figure");
     this.differs = box.dataset.differs;
-    this.caption = this.output.querySelector("figcaption");
-    this.classes = this.output.querySelector("img")?.className ?? "";
+    this.tools = this.input.nextElementSibling;
+    this.tools.querySelector("button").onclick = () => begin(this);
   }
 
   get source() {
     return this.view ? this.view.state.doc.toString() : this.recorded;
   }
 
+  /** What the cell checks, in the words of the page: "the check of (6.8)". */
+  get check() {
+    const numbers = this.labels.map((label) =>
+      /\(.*?\)/.exec(document.querySelector(`#equation-${label} .eqno`)?.textContent)?.[0]);
+    const said = numbers.filter(Boolean).join(" and ");
+    return said ? `The check of ${said}` : "The check";
+  }
+
   offer() {
-    const name = `cell ${this.number + 1}`;
     this.verdict = make("span", { className: "live-verdict", role: "status" });
-    this.tools = make("div", { className: "live-tools" },
-      button("Run", () => run([this])),
-      button("Run all above", () => run(cells.slice(0, this.number))),
-      button("Edit", () => this.edit()),
-      button("Reset", () => this.reset()),
-      this.verdict);
-    for (const b of this.tools.querySelectorAll("button"))
-      b.setAttribute("aria-label", `${b.textContent} ${name}`);
-    this.input.after(this.tools);
+    const more = {
+      "Run all above": () => run(cells.slice(0, this.number)),
+      Edit: () => this.edit(),
+      Reset: () => this.reset(),
+    };
+    for (const [text, action] of Object.entries(more)) {
+      const b = button(text, action);
+      b.setAttribute("aria-label", `${text}, ${this.name}`);
+      this.tools.append(b);
+    }
+    this.tools.append(this.verdict);
     this.code.addEventListener("click", () => this.edit());
   }
 
   edit() {
     this.input.closest("details")?.setAttribute("open", "");
     if (!this.view) {
+      // On a phone, what is below the code is below the keyboard.
+      this.input.before(this.tools);
       this.code.hidden = true;
       const place = make("div", { className: "live-editor highlight" });
       this.code.after(place);
-      this.view = edit(place, this.recorded, `Code of cell ${this.number + 1}`,
-        () => run([this]));
+      this.view = edit(place, this.recorded,
+        `Code of ${this.name}. Shift and Enter run it, Escape leaves it.`,
+        {
+          run: () => begin(this),
+          leave: () => this.tools.querySelector("button").focus(),
+          changed: () => this.say("changed, not yet run", ""),
+        });
     }
     this.view.focus();
   }
 
   reset() {
+    const changed = this.ran !== undefined && this.ran !== this.recorded;
     this.view?.dom.parentElement.remove();
     this.view = undefined;
     this.code.hidden = false;
+    this.input.after(this.tools);
     this.output.replaceChildren(...this.shown);
-    this.say("", "");
+    if (!this.verdict) return;
+    this.say(changed && worker ? "As printed. Python keeps the values of your run until you run this again." : "", "");
   }
 
   begin() {
     this.results = [];
+    this.ran = this.source;
     this.error = undefined;
     // What is there stays until something new comes: the page does not jump.
     this.started = false;
@@ -101,23 +132,35 @@ class Cell {
     this.results.push(output);
     if (!this.started) this.output.replaceChildren();
     this.started = true;
-    const last = this.output.lastElementChild;
-    if (output.stdout ?? output.stderr) {
-      const text = output.stdout ?? output.stderr;
-      if (last?.matches("pre")) last.append(text);
-      else this.output.append(make("pre", { className: "output stream", textContent: text }));
+    const text = output.stdout ?? output.stderr;
+    if (text) {
+      const last = this.output.lastElementChild;
+      if (last?.matches(".stream")) last.querySelector("pre").append(text);
+      else this.print("stream", text);
     } else if (output["text/html"]) this.showLive(output["text/html"]);
-    else if (output["image/svg+xml"]) this.showFigure(output["image/svg+xml"]);
-    else this.output.append(make("pre", { className: "output", textContent: output["text/plain"] }));
+    else if (output["image/svg+xml"])
+      this.showFigure(`image/svg+xml;charset=utf-8,${encodeURIComponent(output["image/svg+xml"])}#.svg`);
+    else if (output["image/png"]) this.showFigure(`image/png;base64,${output["image/png"]}`);
+    else this.print("", output["text/plain"]);
   }
 
-  showFigure(svg) {
-    const image = make("img", {
-      src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`,
-      alt: `As recorded, if nothing was changed: ${this.alt}`, className: this.classes,
-    });
-    const figure = make("figure", { className: "align-default" }, image);
-    if (this.caption) figure.append(this.caption.cloneNode(true));
+  print(className, textContent) {
+    const pre = make("pre", { className: "live-output", textContent });
+    this.output.append(make("div", { className: `output ${className} highlight-none notranslate` },
+      make("div", { className: "highlight" }, pre)));
+  }
+
+  // In the place of the recorded one: same caption, same anchor.
+  showFigure(data) {
+    const before = this.output.querySelector("figure");
+    const figure = (!before && this.figure?.cloneNode(true))
+      || make("figure", { className: "align-default" }, make("img"));
+    const image = figure.querySelector("img");
+    image.removeAttribute("width");
+    image.removeAttribute("height");
+    const alt = image.alt || "a figure";
+    Object.assign(image, { src: `data:${data}`,
+      alt: this.source === this.recorded ? alt : `Drawn by your code; as printed: ${alt}` });
     this.output.append(figure);
   }
 
@@ -133,14 +176,17 @@ class Cell {
     if (!this.started) this.output.replaceChildren();
     if (error) {
       const text = [`${error.name}: ${error.words}`, error.place].filter(Boolean).join("\n");
-      this.output.append(make("pre", { className: "output live-error", textContent: text }));
+      this.print("live-error", text);
     }
-    const failed = error?.name === "AssertionError";
-    if (this.checks && failed) this.say("✗ The check does not hold.", "wrong");
+    // A long output scrolls in its own box, by keyboard too.
+    for (const box of this.output.querySelectorAll("pre.live-output"))
+      if (box.scrollHeight > box.clientHeight || box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    if (error?.name === "AssertionError" && this.labels.length)
+      this.say(`✗ ${this.check} does not hold.`, "wrong");
     else if (error) this.say(`✗ ${error.name}`, "wrong");
     else {
-      const why = this.differs ? ` Not as recorded: ${this.differs}` : "";
-      this.say((this.checks ? "✓ The check holds." : "done") + why, "right");
+      const why = this.differs ? ` Not as printed: ${this.differs}` : "";
+      this.say((this.labels.length ? `✓ ${this.check} holds.` : "✓ done") + why, "right");
     }
   }
 
@@ -150,71 +196,126 @@ class Cell {
   }
 }
 
-const cells = [...document.querySelectorAll("div.cell:has(.cell_input pre)")]
+const cells = [...document.querySelectorAll("div.cell")]
+  .filter((box) => box.querySelector(".cell_input pre"))
   .map((box, number) => new Cell(box, number));
 
 // Python ---------------------------------------------------------------------
 
-let worker, interrupt, ended, running;
+let worker, interrupt, started, running, wanted;
 let busy = false;
+let asked = 0;
 const answers = {};
 
 /** The value of a name now, in words; nothing while Python is away or busy. */
 function ask(name) {
-  if (busy || !worker || document.documentElement.dataset.python !== "runs") return "";
-  return new Promise((answer) => {
-    answers[name] = answer;
-    worker.postMessage({ ask: name });
-  });
+  if (busy || !worker || root.dataset.python !== "runs") return "";
+  const id = ++asked;
+  const answer = new Promise((done) => { answers[id] = done; });
+  worker.postMessage({ ask: name, id });
+  return Promise.race([answer, wait(GRACE).then(() => "")]);
 }
 
-function tell(text) {
-  words.textContent = text;
+function tell(text, counted = "") {
+  if (words.textContent !== text) words.textContent = text;
+  count.textContent = counted;
+}
+
+// Wherever the reader is, the bar is in sight while there is something to say.
+const pin = (on) => bar.classList.toggle("pinned", on);
+
+/** Run was pressed at a cell, or at the bar: then for the cell before it. */
+async function begin(cell) {
+  if (busy) return tell("Another cell runs; Stop ends it.");
+  wanted = cell ?? wanted;
+  const missing = lacking();
+  if (missing) {
+    pin(true);
+    return tell(missing);
+  }
+  if (cell && !started && !(await caches.has(KEPT))) {
+    pin(true);
+    tell(`Python comes first: ${size} MB into your browser, once; kept for the next time. ` +
+      "Nothing is sent anywhere.");
+    if (!bar.contains(later)) bar.append(later);
+    return first.focus({ preventScroll: true });
+  }
+  later.remove();
+  await isolate();
+  if (!(await start()) || !wanted) return;
+  const target = wanted;
+  wanted = undefined;
+  await run([...cells.slice(0, target.number).filter((c) => c.ran === undefined), target]);
+}
+
+// A page that shares memory with its worker can interrupt Python.  Browsers
+// allow it to pages with certain headers, and `isolate.js` adds them where the
+// server does not: once, by loading the page again.
+async function isolate() {
+  if (window.crossOriginIsolated || started || isolate.tried || !navigator.serviceWorker) return;
+  tell("Preparing the page …");
+  try {
+    await navigator.serviceWorker.register(new URL("../isolate.js", here));
+    const active = await Promise.race([navigator.serviceWorker.ready, wait(5)]);
+    if (!active) return;
+    sessionStorage.setItem(KEPT, wanted ? wanted.number : "none");
+  } catch {
+    return; // Python runs all the same
+  }
+  location.reload();
+  await new Promise(() => {});
 }
 
 function start() {
-  const missing = lacking();
-  if (missing) {
-    tell(missing);
-    return Promise.resolve(false);
-  }
-  return (ended ??= launch());
+  return (started ??= launch());
 }
+
+let tries = 0;
 
 async function launch() {
   for (const b of document.querySelectorAll(".live-start")) b.disabled = true;
+  pin(true);
   tell("Looking what is needed …");
   try {
-    const list = await (await fetch(new URL("manifest.json", here))).json();
+    const answer = await fetch(new URL("manifest.json", here)).catch(() => null);
+    if (!answer?.ok) throw new Error("the list of files could not be fetched");
+    const list = await answer.json();
     const files = list.files.filter((f) => !f.package || packages.includes(f.package));
     const total = files.reduce((sum, file) => sum + file.bytes, 0);
-    ({ edit } = await import(new URL("editor.js", here)));
+    // A browser remembers that a module did not come: another address.
+    const editor = new URL(`editor.js?${tries++}`, here);
+    ({ edit } = await import(editor).catch(() => {
+      throw new Error("the editor could not be fetched");
+    }));
     Object.assign(meter, { hidden: false, max: total, value: 0 });
     await new Promise((ready, fail) => {
       worker = new Worker(new URL("worker.js", here), { type: "module" });
       interrupt = window.crossOriginIsolated ? new Uint8Array(new SharedArrayBuffer(1)) : null;
-      worker.onerror = (event) => fail(new Error(event.message || "the worker did not start"));
+      worker.onerror = () =>
+        fail(new Error("its thread cannot be had (is the browser older than 2023?)"));
       worker.onmessage = ({ data }) => {
         if (data.loaded) {
           meter.value = data.loaded;
-          tell(`${megabytes(data.loaded)} of ${megabytes(total)} …`);
+          tell("Loading Python …", `${megabytes(data.loaded)} of ${megabytes(total)}`);
         } else if (data.stage) tell(`${data.stage} …`);
         else if (data.broken) fail(new Error(data.broken));
         else if (data.ready) ready();
       };
-      worker.postMessage({ files, packages: list.packages.filter((p) => packages.includes(p)), interrupt });
+      const needed = list.packages.filter((p) => packages.includes(p));
+      const kept = list.files.map((f) => f.sha256);
+      worker.postMessage({ files, packages: needed, kept, interrupt, store: KEPT });
     });
     worker.onmessage = ({ data }) =>
-      data.asked ? answers[data.asked]?.(data.value) : running?.heard(data);
+      data.asked ? answers[data.asked](data.value) : running?.heard(data);
     ready();
     return true;
   } catch (error) {
     worker?.terminate();
-    ended = undefined;
+    started = undefined;
     tell(`Python did not start: ${error.message}. Nothing is lost; try again.`);
-    for (const b of document.querySelectorAll(".live-start")) b.disabled = false;
     return false;
   } finally {
+    for (const b of document.querySelectorAll(".live-start")) b.disabled = false;
     meter.hidden = true;
   }
 }
@@ -224,33 +325,53 @@ const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
 const stop = button("Stop", () => halt("Stopped."));
 const all = button("Run all cells", () => run(cells));
 const back = button("Reset the page", reset);
+const later = button("Not now", () => {
+  pin(false);
+  later.remove();
+  tell(offered);
+  wanted?.tools.querySelector("button").focus({ preventScroll: true });
+  wanted = undefined;
+});
+stop.className = "live-stop";
+later.className = "live-later";
 
 function ready() {
-  tell("Python runs. Change a cell and run it; the cells above it first.");
-  for (const b of document.querySelectorAll(".live-start")) b.remove();
-  for (const invitation of document.querySelectorAll(".live-invitation")) invitation.remove();
+  tell("Python runs. Press Run below a cell; tap its code to change it.");
+  pin(false);
+  first.remove();
   if (!bar.contains(all)) bar.append(all, stop, back);
   stop.disabled = true;
-  document.documentElement.dataset.python = "runs";
-  for (const cell of cells) if (!cell.tools) cell.offer();
+  root.dataset.python = "runs";
+  for (const cell of cells) {
+    cell.ran = undefined;
+    if (!cell.verdict) cell.offer();
+  }
 }
 
-// A cell that does not end: where the page is isolated Python is interrupted
-// and keeps its names; elsewhere its thread ends, and a new one begins.
+/** End what runs.  Where the page is isolated Python is interrupted and keeps
+    its names; elsewhere, or if it does not listen, its thread ends. */
 async function halt(why) {
-  if (!running) return;
-  if (interrupt && why === "Stopped.") {
+  const now = running;
+  if (!now || now.halting) return;
+  now.halting = why;
+  if (interrupt) {
     interrupt[0] = 2;
-    return;
+    await wait(GRACE);
+    if (running !== now) return;
   }
+  await renew(why);
+}
+
+async function renew(why) {
   worker.terminate();
-  const { cell, finish } = running;
+  worker = started = undefined;
+  const now = running;
   running = undefined;
-  cell.end({ name: "Stopped", words: why, place: "" });
-  finish(false);
-  ended = undefined;
+  now?.cell.end({ name: "Stopped", words: `${why} Python has forgotten its names.`, place: "" });
+  now?.finish(false);
   tell("Starting Python again …");
-  if (await start()) tell(`${why} Python has started anew: run the cells above again.`);
+  if (await start())
+    tell(`${why} Python has started anew and forgotten its names; Run brings back what a cell needs.`);
 }
 
 /** Run cells in turn, up to the first that fails; whether all have passed. */
@@ -258,14 +379,25 @@ async function run(some) {
   if (busy || !(await start())) return false;
   busy = true;
   stop.disabled = false;
-  let passed = true;
-  for (const cell of some) {
-    passed = await runOne(cell);
-    if (!passed) break;
+  const slow = setTimeout(pin, 400, true);
+  let failed;
+  for (const [index, cell] of some.entries()) {
+    tell("Running …", some.length > 1 ? `cell ${index + 1} of ${some.length}` : "");
+    if (!(await runOne(cell))) {
+      failed = cell;
+      break;
+    }
   }
+  clearTimeout(slow);
   stop.disabled = true;
   busy = false;
-  return passed;
+  if (root.dataset.python !== "runs" || !worker) return false;
+  pin(false);
+  const target = some.at(-1);
+  tell(failed ? `Stopped at ${failed.name}.` : "Python runs, and has finished.");
+  if (failed && failed !== target)
+    target.say(`Not run: ${failed.name}, above, has failed.`, "wrong");
+  return !failed;
 }
 
 function runOne(cell) {
@@ -277,39 +409,43 @@ function runOne(cell) {
       clearTimeout(clock);
       finish(passed);
     };
-    running = {
+    const now = running = {
       cell, finish: settle,
       heard(data) {
         if (data.output) cell.show(data.output);
-        else if (data.broken) halt(`Python has died (${data.broken}).`);
+        else if (data.broken) renew(`Python has died (${data.broken}).`);
         else if (data.done) {
           running = undefined;
+          if (now.halting && data.error?.name === "KeyboardInterrupt")
+            data.error = { name: "Stopped", words: `${now.halting} Names keep their values.`, place: data.error.place };
           cell.end(data.error);
           settle(!data.error);
         }
       },
     };
+    if (interrupt) interrupt[0] = 0;
     worker.postMessage({ run: cell.number, source: cell.source });
   });
 }
 
 async function reset() {
+  const renewed = renew("The page is as it was.");
   for (const cell of cells) cell.reset();
-  worker.terminate();
-  running = ended = undefined;
-  tell("Starting Python again …");
-  await start();
+  await renewed;
 }
 
-for (const b of document.querySelectorAll(".live-start")) {
-  b.addEventListener("click", async () => {
-    const invited = b.closest(".live-invitation")?.nextElementSibling;
-    if ((await start()) && invited) run(cells.slice(0, 1 + cells.findIndex((c) => c.box === invited)));
-  });
-}
+first.addEventListener("click", () => begin());
 if (lacking()) {
   tell(lacking());
-  for (const b of document.querySelectorAll(".live-start")) b.remove();
+  first.remove();
+}
+// The page was loaded again on the way to Python.
+const waiting = lacking() ? null : sessionStorage.getItem(KEPT);
+if (waiting !== null) {
+  sessionStorage.removeItem(KEPT);
+  isolate.tried = true;
+  wanted = cells[waiting];
+  start().then((runs) => runs && wanted && begin(wanted));
 }
 
 // For the tests, and for who looks: cells, and the way to run them.

@@ -2,28 +2,36 @@
 // Every file is looked up in the browser's store, or fetched, and its hash
 // compared before it is used.
 
-const KEPT = "kernelbook-live";
 const here = new URL("./", import.meta.url);
 const say = (message) => postMessage(message);
 const inHex = (bytes) =>
   [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, "0")).join("");
+
+// A cell may fill this much, not the reader's machine: then MemoryError.
+const MOST = 1.5 * 2 ** 30;
+const grow = WebAssembly.Memory.prototype.grow;
+WebAssembly.Memory.prototype.grow = function (pages) {
+  if (this.buffer.byteLength + 65536 * pages > MOST) throw new RangeError("too much memory");
+  return grow.call(this, pages);
+};
 
 let loaded = 0;
 
 async function fetched(address, file) {
   const answer = await fetch(address).catch(() => null);
   if (!answer?.ok) throw new Error(`${file.name} could not be fetched`);
-  const parts = [];
-  for await (const part of answer.body) {
-    parts.push(part);
-    loaded += part.length;
-    say({ loaded });
+  const parts = [], reader = answer.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read().catch(() => {
+      throw new Error(`the download of ${file.name} broke off`);
+    });
+    if (done) return new Blob(parts);
+    parts.push(value);
+    say({ loaded: (loaded += value.length) });
   }
-  return new Blob(parts);
 }
 
-async function verified(file) {
-  const store = await caches.open(KEPT);
+async function verified(file, store) {
   const address = new URL(`${file.name}?${file.sha256.slice(0, 16)}`, here).href;
   const kept = await store.match(address);
   const blob = kept ? await kept.blob() : await fetched(address, file);
@@ -39,9 +47,12 @@ async function verified(file) {
 
 let python, cells;
 
-async function start({ files, packages, interrupt }) {
-  const bytes = {};
-  await Promise.all(files.map(async (f) => { bytes[f.name] = await verified(f); }));
+async function start({ files, packages, kept, interrupt, store: name }) {
+  const bytes = {}, store = await caches.open(name);
+  await Promise.all(files.map(async (f) => { bytes[f.name] = await verified(f, store); }));
+  // What an older edition of the book has left behind goes.
+  for (const { url } of await store.keys())
+    if (!kept.some((sha256) => url.endsWith(sha256.slice(0, 16)))) await store.delete(url);
   // From here on Pyodide's own requests are answered from what was verified.
   const ask = self.fetch;
   self.fetch = (address, options) => {
@@ -52,15 +63,15 @@ async function start({ files, packages, interrupt }) {
       ? Promise.resolve(new Response(bytes[name], { headers: { "Content-Type": type } }))
       : ask(address, options);
   };
-  say({ stage: "starting Python" });
+  say({ stage: "Starting Python" });
   const { loadPyodide } = await import("./pyodide.mjs");
   python = await loadPyodide({ indexURL: here.href });
   if (interrupt) python.setInterruptBuffer(interrupt);
-  say({ stage: "unpacking NumPy, SciPy and Matplotlib" });
+  say({ stage: "Unpacking NumPy, SciPy and Matplotlib" });
   await python.loadPackage(packages, { messageCallback() {}, checkIntegrity: false });
   for (const { name } of files.filter((f) => f.unpack))
     python.unpackArchive(bytes[name], "zip", { extractDir: "/lib/python-site" });
-  say({ stage: "importing the library" });
+  say({ stage: "Importing the library" });
   const source = new TextDecoder().decode(bytes["cells.py"]);
   python.runPython(`
 import sys, types
@@ -85,7 +96,7 @@ onmessage = async ({ data }) => {
     if (data.files) {
       await start(data);
       say({ ready: true });
-    } else if (data.ask) say({ asked: data.ask, value: cells.look(data.ask) });
+    } else if (data.ask) say({ asked: data.id, value: cells.look(data.ask) });
     else run(data);
   } catch (error) {
     // Python itself has died (out of memory): the page starts another one.

@@ -3,6 +3,7 @@
 import http.server
 import os
 import shutil
+from contextlib import ExitStack
 from functools import cache, partial
 from threading import Thread
 
@@ -30,16 +31,27 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def site():
-    """The address of the book; what is not there gets its page for that."""
-    assert PAGES, "no pages: run `make book` first"
-    lost = (HTML / "404.html").read_text("utf-8")
-    Handler.error_message_format = lost.replace("%", "%%")
-    handler = partial(Handler, directory=str(HTML))
-    with Server(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+def serve():
+    """Serve a folder; what is not there gets the book's page for that."""
+    with ExitStack() as servers:
+
+        def start(folder):
+            assert PAGES, "no pages: run `make book` first"
+            lost = (HTML / "404.html").read_text("utf-8")
+            Handler.error_message_format = lost.replace("%", "%%")
+            handler = partial(Handler, directory=str(folder))
+            server = servers.enter_context(Server(("127.0.0.1", 0), handler))
+            servers.callback(server.shutdown)
+            Thread(target=server.serve_forever, daemon=True).start()
+            return f"http://127.0.0.1:{server.server_port}"
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def site(serve):
+    """The address of the book."""
+    return serve(HTML)
 
 
 @pytest.fixture(scope="session")

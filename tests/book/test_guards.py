@@ -121,6 +121,19 @@ def test_only_chapters_that_pass_are_left_for_the_pages(book, said):
     assert [p.stem for p in book[0].glob("_build/*/*/*")] == ["good"]
 
 
+def test_a_cell_that_asserts_less_is_not_recorded(book, said):
+    root, test = book
+    record = root / "tests" / "expected" / "stale.json"
+    two = f"{CHECK}\nassert 2 + 2 == int('4')"
+    before = json.dumps([{"source": two.split("\n"), "outputs": [TWO]}])
+    record.write_text(before, "utf-8")
+    wanted = ("chapters/stale.md", "--update-expected")
+    assert "2 assertions were recorded, there are 1" in test(*wanted)
+    assert record.read_text("utf-8") == before
+    assert "1 passed" in test(*wanted, "--fewer")
+    assert record.read_text("utf-8") != before
+
+
 def test_what_passed_runs_again_when_anything_has_changed(book, said):
     root, test = book
     test = partial(test, "chapters/new.md", "--executed")
@@ -177,3 +190,20 @@ def test_a_build_refuses_what_was_not_validated(tmp_path, monkeypatch):
     wrong = r"not validated: chapters/.*make"
     with pytest.raises(ExtensionError, match=wrong):
         outputs.hand_on(None)
+
+
+def test_a_relation_of_a_sentence_is_tried_in_the_notebook(book):
+    """Before the next cell or after it; what is false shows both values."""
+    root, test = book
+    listed = root / "tests" / "worlds" / "inline"
+    listed.mkdir(parents=True)
+    said = "N = 2: live\nN = 3: live\nM = 4: {live: {M: len(rows)}}\n"
+    (listed / "sentences.yml").write_text(said, "utf-8")
+    cells = [CELL % "N = 2", CELL % "N, rows = 7, [1, 2, 3, 4]"]
+    text = "\nWith $N = 2$ and $N = 3$.\n".join([CHAPTER, cells[0]])
+    (root / "sentences").mkdir()
+    path = root / "sentences" / "sentences.md"
+    path.write_text(text + "\nThen $M = 4$.\n\n" + cells[1], "utf-8")
+    said = test("sentences", "--update-expected")
+    assert "sentences.md:13: $N = 3$: N = 3: 2 and 3" in said
+    assert "1 failed, 5 passed" in said  # two cells, N = 2, M = 4 twice

@@ -13,9 +13,17 @@ from pages import CHAPTERS as PAGES
 from pages import HTML, built, law, tree
 
 from press import ledger, ledger_pages
+from press.evidence import numbers, traces
 from press.ledger import KINDS, Problem, homes, read
-from press.outputs import expected
-from press.reader import CHAPTERS, ROOT, Page, chapters, find, left_out
+from press.reader import (
+    CHAPTERS,
+    ROOT,
+    Page,
+    Words,
+    chapters,
+    find,
+    left_out,
+)
 
 IDS = (ROOT / "tests" / "data" / "ids.txt").read_text("utf-8").split()
 SOURCES = set(ledger.SOURCES)
@@ -25,7 +33,6 @@ LABELS = {
     for page in [*chapters(), *left_out()]
     for equation in page.equations
 }
-NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?|\d{2,}")
 
 
 def findings(text=None, ids=IDS):
@@ -93,11 +100,13 @@ def function_reasons(entry):
 
 def erratum_reasons(entry, page):
     """What is found is printed; what matters is tried; a link leads there."""
-    record = expected(page.path)
-    text = page.text + (record.read_text("utf-8") if record.exists() else "")
-    for number in NUMBER.findall(entry.result.replace("20 000", "20_000")):
-        if not re.search(rf"(?<!\d){re.escape(number)}(?!\d)", text):
-            yield f"{page.name} prints no {number}"
+    cells = entry.place.cells if entry.place else []
+    shown = [traces(page)[page.cells.index(cell)] for cell in cells]
+    there = [n for one in shown for n in (*one.printed, *one.typed)]
+    said = re.sub(r"\([\d.]+\)|p\. \d+", "", entry.result)  # of the source
+    for number in numbers(Words(line=entry.line, end=0, text=said)):
+        if not any(map(number.is_like, there)):
+            yield f"its experiment prints no {number.text}"
     if entry.kind in KINDS[:3] and entry.check == "prose":
         yield f"{entry.kind}, but nothing is tried"
     linked = {role.target for role in page.roles("erratum")}
@@ -185,6 +194,25 @@ def test_a_method_of_the_same_name_is_not_the_function():
     entry = ledger.Entry("S", 1, {"home": "x#y", "function": "gp.mean"})
     (reason,) = check_reasons(entry, place.cells)
     assert reason == "the check of x#y never calls gp.mean"
+
+
+def test_a_number_that_its_experiment_does_not_print_is_found():
+    """Nor does it help that another cell of the page prints it."""
+    for entry in [e for e in homes() if e.result and e.place.cells]:
+        page = find(entry.page)
+        index = {page.cells.index(cell) for cell in entry.place.cells}
+        all_of = [
+            (i in index, n)
+            for i, t in enumerate(traces(page))
+            for n in t.printed + t.typed
+        ]
+        there = {n for here, n in all_of if here}
+        absent = [n for here, n in all_of if n > 1000 and n not in there]
+        for number in [*(f"{n:.0f}" for n in absent[:1]), "7.77777"]:
+            fields = entry.fields | {"result": f"It is {number}."}
+            wrong = ledger.Entry(entry.id, 1, fields)
+            reason = f"its experiment prints no {number}"
+            assert reason in [*erratum_reasons(wrong, page)], entry.id
 
 
 # -------------------------------------------------- what is made of it

@@ -58,6 +58,19 @@ def test_what_is_cited_is_in_the_bibliography_and_the_reverse():
     assert not cited ^ {*entries}, "references.bib: not cited, or missing"
 
 
+def test_the_bibliography_says_where_to_find_a_work():
+    """Articles by volume and pages; one form for one series."""
+    for key, entry in parse_file(CHAPTERS / "references.bib").entries.items():
+        fields = entry.fields.keys()
+        if entry.type == "article":
+            assert {"journal", "volume", "pages"} <= fields, key
+        if entry.type == "inproceedings":
+            number = r"Information Processing Systems$"  # is missing
+            assert not re.search(number, entry.fields["booktitle"]), key
+        year = re.search(r"\d{4}", key)
+        assert not year or abs(int(year[0]) - int(entry.fields["year"])) <= 1
+
+
 # For those who use the library without the book: no chapter needs them.
 OUTSIDE = ("estimators.", "exceptions.", "labels.")
 DOORS = {
@@ -132,3 +145,21 @@ def test_the_glossary_page_shows_every_headword_and_marks_chinese():
     words = [dt.text_content().rstrip("#¶").strip() for dt in shown]
     assert [name.replace("'", "’") for name in ENTRIES] == words
     assert len(page.xpath("//article//*[@lang='zh']")) >= len(ENTRIES)
+
+
+@built
+def test_the_chinese_words_are_all_listed_in_the_order_of_their_sounds():
+    section = tree("chapters/glossary.html").xpath("//article//section")[-1]
+    listed = [
+        node.text_content() for node in section.xpath("./p//*[@lang='zh']")
+    ]
+    due = [
+        name
+        for text in ENTRIES.values()
+        for name in re.findall(r"\{zh\}`([^`]+)`", text.partition(". ")[0])
+    ]
+    assert sorted(listed) == sorted(due) and len(due) > len(ENTRIES)
+    places = [listed.index(name) for name in ("鞍点", "核函数", "支持向量")]
+    assert places == sorted(places)  # an, he, zhi
+    links = section.xpath("./p//a/@href")
+    assert len(links) == len(due) and all("#term-" in x for x in links)

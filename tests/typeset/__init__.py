@@ -8,6 +8,7 @@ from .bindings import Normal as Normal
 from .bindings import Of as Of
 from .bindings import Sample as Sample
 from .checker import Equation as Equation
+from .mutants import ignored as ignored
 from .mutants import judged as judged
 from .nodes import Disagreement as Disagreement
 from .nodes import FormulaError as FormulaError

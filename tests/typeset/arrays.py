@@ -84,6 +84,12 @@ def is_number(value: Value) -> bool:
     return is_numeric(value) and value.shape[2:] == (1, 1)
 
 
+def is_column(a: Value, b: Value) -> bool:
+    """Whether the first is one and the second a row of as many."""
+    numeric = is_numeric(a) and is_numeric(b)
+    return numeric and a.shape[3] == 1 and a.shape[2:] == b.shape[:1:-1]
+
+
 def is_zero(value: Value) -> bool:
     return is_number(value) and value.size == 1 and not value.any()
 
@@ -209,20 +215,35 @@ OPERATIONS: dict[str, Callable[..., Value]] = {
 # Agreement ------------------------------------------------------------------
 
 
-def agree(op: str, a: Value, b: Value, tolerance: float) -> bool:
+SAID = {*"=<>", r"\le", r"\ge", r"\ne", r"\subset", r"\subseteq", r"\sim"}
+SAID |= {r"\approx", r"\equiv", r"\leftarrow", r"\to", r"\succ", r"\succeq"}
+
+
+def agree(
+    op: str, a: Value, b: Value, tolerance: float, of_zero: bool = False
+) -> bool:
     """Whether a = b, a ≤ b, … up to rounding, or up to chance."""
-    if op == r"\in":
-        return outward(a) in b
+    if op in (r"\in", r"\notin"):
+        return (outward(a) in b) is (op == r"\in")
+    if op not in SAID:
+        raise ValueError(f"{op} is not evaluated")
     if not (is_numeric(a) and is_numeric(b)):
-        sets = {r"\ne": operator.ne, r"\subseteq": operator.le}
+        sets = {
+            r"\ne": operator.ne,
+            r"\subset": operator.lt,
+            r"\subseteq": operator.le,
+        }
         return bool(sets.get(op, operator.eq)(a, b))
     if a.shape[2:] != b.shape[2:] and not (is_zero(a) or is_zero(b)):
         raise ValueError(f"{said(a)} against {said(b)}")
     difference = a - b
     scale = max(np.abs(v).max(initial=0) for v in (a, b))
-    if not (a.any() and b.any()):
+    if of_zero or not (a.any() and b.any()):
         scale = max(scale, 1.0)  # nothing is small relative to 0
     slack = tolerance * scale
+    if op in (r"\succ", r"\succeq"):  # for matrices: by all eigenvalues
+        least = np.linalg.eigvalsh(difference).min()
+        return bool(least > slack if op == r"\succ" else least >= -slack)
     batches, draws, *_ = difference.shape
     if batches > 1 == draws:
         error = difference.std(axis=0, ddof=1) / np.sqrt(batches)

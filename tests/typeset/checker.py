@@ -1,7 +1,8 @@
 """Whether an equation on a page holds in a world, statement by statement."""
 
 import itertools
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +19,12 @@ from .notation import STANDARD, Notation
 EXACT = 1e-9  # relative
 NUMERICAL = 1e-6  # relative, where a derivative, limit or integral is taken
 APPROXIMATE = {r"\partial", r"\nabla", r"\lim", r"\int"}
+IMPLIES = {r"\Longrightarrow", r"\Rightarrow", r"\implies", r"\iff"}
+IMPLIES |= {r"\Longleftrightarrow", r"\Leftrightarrow", "if"}
 SUBJECT_TO = {"subject to", "such that", "s.t."}
+PRINTED = re.compile(  # 0.37 or 3.7 \cdot 10^{-5}
+    r"-?\d+(?:\.(\d+))?(?: \\(?:cdot|times) 10\^\{?(-?\d+)\}?)?"
+)
 CLAIMED = Node("symbol", ("claimed",))
 
 
@@ -36,6 +42,11 @@ class Equation:
     def tree(self) -> Node:
         with self.located():
             return self.notation.parse(self.latex)
+
+    @property
+    def implies(self) -> bool:
+        """Whether it says that something follows."""
+        return bool(IMPLIES & {*" ".join(self.tree.words).split()})
 
     def check(self, world: World, tree: Node | None = None) -> None:
         """Raise unless the equation, or a mutant's tree, holds."""
@@ -66,9 +77,24 @@ class Checker(Evaluator):
             if statement.kind == "relation" and same:
                 reason = f"{statement} says nothing: one side is the other"
                 raise FormulaError(reason)
+        if self.find("@fails"):
+            return self.check_link(formula.words, statements)
         conditions = {"@subject to": statements[place:]}
         for statement in statements[:place]:
             self.where(conditions).check_all(statement)
+
+    def check_link(
+        self, words: Sequence[str], statements: Sequence[Node]
+    ) -> None:
+        """Of A ⟹ B in a world where A fails: B fails there, too."""
+        arrows = [bool(IMPLIES & {*word.split()}) for word in words]
+        if True not in arrows:  # it is a world for another formula
+            return
+        arrow = arrows.index(True) + 1
+        for part in (statements[:arrow], statements[arrow:]):
+            if all(map(self.visit_relation, part)):
+                said = ", ".join(map(str, part))
+                raise Disagreement(f"{said} holds, where it must not")
 
     def visit_relation(self, node: Node, *sides: Node) -> bool:
         try:
@@ -115,9 +141,12 @@ class Checker(Evaluator):
             new = new if isinstance(new, dict) else {sides[0].text: new}
             there = self.where(self.notation.keyed(new))
             values = [there(sides[0]), *map(self, sides[1:])]
+            of_zero = {"@of zero": any(map(arrays.is_zero, values))}
             for i, op in enumerate(ops):
                 if op != r"\to" or op in self.world:
-                    self.compare(op, *values[i : i + 2], *sides[i : i + 2])
+                    self.where(of_zero).compare(
+                        op, *values[i : i + 2], *sides[i : i + 2]
+                    )
 
     def compare(
         self, op: str, a: Value, b: Value, left: Node, right: Node
@@ -129,8 +158,15 @@ class Checker(Evaluator):
             op = "="
         tolerance = max(map(self.tolerance, (left, right)))
         statement = f"{left} {op} {right}"
+        if not right.free and arrays.is_column(a, b):
+            b = arrays.transpose(b)  # w = (2, 1) says nothing of columns
+        digits = PRINTED.fullmatch(right.text) if op == r"\approx" else None
+        if digits and arrays.is_number(a):  # as far as it is printed
+            unit = 10.0 ** (int(digits[2] or 0) - len(digits[1] or ""))
+            tolerance = 0.5001 * unit / max(abs(a).max(), abs(b).max())
         try:
-            holds = arrays.agree(op, a, b, tolerance)
+            of_zero = self.world.get("@of zero", False)
+            holds = arrays.agree(op, a, b, tolerance, of_zero)
         except ValueError as error:
             raise FormulaError(f"{statement}: {error}") from None
         if not holds:

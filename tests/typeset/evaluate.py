@@ -390,6 +390,8 @@ class Evaluator:
 
         rule = self.find(f"d{variable}")
         if rule is not None:
+            if low is not None and high is not None:
+                self.check_limits(*rule, *map(self, (low, high)))
             return sum(w * value(x) for x, w in zip(*rule, strict=True))
         if low is None or high is None:
             raise ValueError(f"d{variable} is not bound to (nodes, weights)")
@@ -397,6 +399,18 @@ class Evaluator:
         fine = {"limit": 200, "epsabs": 1e-9, "epsrel": 1e-9}
         area, _ = integrate.quad(lambda x: outward(value(x)), *ends, **fine)
         return inward(area)
+
+    def check_limits(
+        self, nodes: Value, weights: Value, low: Value, high: Value
+    ) -> None:
+        """The rule that a world gives is one for the printed limits."""
+        low, high = outward(low), outward(high)
+        length, total = high - low, sum(weights)
+        inside = low <= min(nodes) and max(nodes) <= high
+        both = length < np.inf or low == 0 or min(nodes) < 0 < max(nodes)
+        whole = length == np.inf or abs(total - length) < 0.01 * length
+        if not (inside and both and whole):
+            raise ValueError(f"the nodes do not fill {low} to {high}")
 
     # derivatives
 

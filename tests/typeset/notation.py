@@ -18,6 +18,8 @@ MACROS = {
     r"\leq": r"\le",
     r"\geq": r"\ge",
     r"\neq": r"\ne",
+    r"\lt": "<",
+    r"\gt": ">",
     r"\tfrac": r"\frac",
     r"\dfrac": r"\frac",
     r"\%": "/100",

@@ -193,6 +193,8 @@ def test_each_mutant_meets_its_fate() -> None:
     world = {r"\mathbf t": t, "N": 3, "b": 3.0, "c": 0.0}
     assert judged(Equation("t_N + c = b"), [world]) == {
         "sign: t_N + c → t_N - c": "survived",
+        "term: t_N + c → t_N": "survived",
+        "term: t_N + c → c": "value",
         "index: t_N → t_{N + 1}": "value",  # it runs round
         "symbol: c → b": "value",
         "symbol: b → c": "value",

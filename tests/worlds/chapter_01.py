@@ -119,9 +119,10 @@ def _(rng):
 
 @world("eq-ridge-condition")
 def _(rng):
-    p, bound = at_the_optimum(rng)
+    """With more examples than features, so that no eigenvalue is zero."""
+    p = ridge_problem(rng, N=9)
     A = p.Phi.T @ p.Phi + p.lam * np.eye(p.M)
-    return bound | directions(p) | {r"\kappa": np.linalg.cond(A)}
+    return bindings(p) | directions(p) | {r"\kappa": np.linalg.cond(A)}
 
 
 @world("eq-ridge-limit", "eq-pseudo-inverse")
@@ -174,7 +175,7 @@ def _(rng):
     return bound | {
         r"\sigma": sigma,
         r"\mathbf h": h,
-        "h": lambda x: 3.0,
+        "h": lambda x: 3.0 + np.sin(x[0]),
         "y": lambda x: Sample(targets @ fit @ p.phi(x)),
         r"\mathbf s": lambda x: np.array(
             [ridge.fit_primal(p.Phi, e, p.lam) @ p.phi(x) for e in np.eye(p.N)]
@@ -376,13 +377,18 @@ def without(p, fold):
 def _(rng):
     p, bound = at_the_optimum(rng)
     residuals = p.t - p.Phi @ p.w
-    trace = np.trace(fitted_values(p))
+    gram = p.Phi.T @ p.Phi
+
+    def parameters(lam):
+        ridged = gram + lam * np.eye(p.M)
+        return np.trace(np.linalg.solve(ridged, gram))
+
     return bound | {
         "t_": dict(enumerate(p.t, 1)),
         "y": lambda x: p.w @ p.phi(x),
         "y_": lambda i: lambda x: without(p, [-i - 1]) @ p.phi(x),
         "S": fitted_values(p).T,
-        "d": lambda lam: trace,
+        "d": parameters,
         "G": lambda lam: np.mean(
             (residuals / (1 - ridge.effective_parameters(p.Phi, lam) / p.N))
             ** 2

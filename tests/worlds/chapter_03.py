@@ -84,9 +84,9 @@ def _(rng):
     def density(value, *given):
         """Of the weights given targets, or of a target at x given others."""
         if len(given) == 1:
-            seen = stats.norm.pdf(p.t, p.Phi @ value, sigma).prod()
+            seen = stats.norm.pdf(given[0], p.Phi @ value, sigma).prod()
             believed = stats.norm.pdf(value, 0, prior).prod()
-            return seen * believed / evidence(p.X, p.t)
+            return seen * believed / evidence(p.X, given[0])
         x, t = given
         both = evidence(np.vstack([p.X, x]), np.append(t, value))
         return both / evidence(p.X, t)
@@ -370,3 +370,21 @@ def _(rng):
         "L": lambda *y: np.maximum(0, 1 - p.t * np.array(y)).sum(),
         r"\Omega": lambda length: p.lam / 2 * length**2,
     }
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: below the logistic objective")
+def _(rng):
+    """Anywhere; then with the probabilities at which every tangent touches."""
+    p, bound = logistic_problem(rng)
+    touching = expit(-p.t * (p.Phi @ bound[r"\mathbf w"]))
+    bound |= {
+        "H": entropy,
+        "J": lambda w: kernel_logistic.objective(w, p.Phi, p.t, p.lam),
+    }
+    return [
+        bound | {"q_": rng.uniform(0.1, 0.9, p.N)},
+        bound | {"q_": touching, "@tight": True},
+    ]

@@ -1,6 +1,7 @@
 """Chapter 4: feature maps and the kernel trick."""
 
 import itertools
+from functools import cache
 
 import numpy as np
 from scipy.interpolate import BarycentricInterpolator
@@ -263,6 +264,7 @@ def _(rng):
 def _(rng):
     """Every labelling is put to a linear program."""
 
+    @cache
     def separated(N, M):
         N, M = int(N), int(M)
         points, total = rng.standard_normal((N, M)), 0

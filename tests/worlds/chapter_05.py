@@ -117,8 +117,8 @@ def waves(r):
         return (1 - r**2) / (1 - 2 * r * np.cos(2 * np.pi * (x - z)) + r**2)
 
     def e(j):
-        if j == 1:
-            return lambda x: 1.0
+        if j < 2:
+            return {1: lambda x: 1.0}[j]
         wave = np.cos if j % 2 else np.sin
         return lambda x: np.sqrt(2) * wave(j // 2 * 2 * np.pi * x)
 
@@ -442,4 +442,48 @@ def _(rng):
         "x'": rng.uniform(0.0, 0.5),
         r"\omega": Sample(a * rng.standard_cauchy(40_000)),
         "k": lambda x, z: kernel([[x]], [[z]])[0, 0],
+    }
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: features from distances")
+def _(rng):
+    """Inner products of what leads from o to the two inputs."""
+    x, z, o = rng.standard_normal((3, 2))
+    return {
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"\mathbf o": o,
+        "d": lambda x, z: np.sqrt(sum((x - z) ** 2)),
+        "k_0": lambda x, z: (x - o) @ (z - o),
+    }
+
+
+@world("inline: an average of energies", tolerance=1e-6)
+def _(rng):
+    return {
+        "T": rng.uniform(1.5, 2.5),
+        r"\omega": rng.uniform(0.5, 1.5),
+        r"\kappa": lambda r: np.exp(-1.3 * r**2),
+    }
+
+
+@world("inline: by parts, twice", tolerance=1e-6)
+def _(rng):
+    """The second derivative by differences."""
+    gamma = rng.uniform(0.1, 0.3)
+
+    def f(theta):
+        return np.exp(-gamma * theta**2)
+
+    def bent(theta, h=1e-3):
+        return (f(theta + h) - 2 * f(theta) + f(theta - h)) / h**2
+
+    return {
+        r"\gamma": gamma,
+        "n": range(1, 5),
+        "f": f,
+        "f''": bent,
     }

@@ -1,11 +1,12 @@
 """Chapter 6: building kernels."""
 
 import numpy as np
-from typeset import From
+from typeset import Each, From, Sample
 
-from kernelbook import kernels
+from kernelbook import _gram, kernels
 
 from . import world
+from .common import bindings, ridge_problem
 
 
 def two_inputs(rng, D=3):
@@ -42,7 +43,8 @@ def _(rng):
 def _(rng):
     R = rng.standard_normal((3, 2))
     k = on_one_pair(kernels.quadratic_form(R @ R.T))
-    return two_inputs(rng) | {r"\mathbf A": R @ R.T, "k": k}
+    bound = {r"\mathbf A": R @ R.T, r"\mathbf R": R, "k": k}
+    return two_inputs(rng) | bound
 
 
 @world("eq-rule-2")
@@ -81,7 +83,13 @@ def _(rng):
 
 @world("eq-gauss-rules")
 def _(rng):
-    return two_inputs(rng) | {r"\sigma": rng.uniform(1.5, 2.5)}
+    sigma = rng.uniform(1.5, 2.5)
+    middle = kernels.exp((1 / sigma**2) * kernels.Linear())
+    return two_inputs(rng) | {
+        r"\sigma": sigma,
+        "k": on_one_pair(kernels.Gaussian(1 / (2 * sigma**2))),
+        "f": lambda x: middle.diagonal([x])[0] ** -0.5,
+    }
 
 
 def features_of_the_gaussian(rng):
@@ -226,4 +234,113 @@ def _(rng):
         "s_1": density(k_1),
         "s_2": density(k_2),
         r"d\nu": (nodes.tolist(), np.full(len(nodes), 0.4).tolist()),
+    }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: any kernel")
+def _(rng):
+    p = ridge_problem(rng)
+    return bindings(p) | {r"\mathbf v": rng.standard_normal(p.N)}
+
+
+@world("inline: Gram matrices of two kernels")
+def _(rng):
+    X = rng.standard_normal((5, 2))
+    return {
+        "c": rng.uniform(1.5, 3.0),
+        r"\mathbf v": rng.standard_normal(5),
+        r"\mathbf D": np.diag(cosine(X)),
+        r"\mathbf K_1": kernels.Gaussian(0.3)(X),
+        r"\mathbf K_2": kernels.Polynomial(degree=2, c=1.0)(X),
+    }
+
+
+@world("inline: the library's settings")
+def _(rng):
+    return {"D": _gram.FEW_COLUMNS}
+
+
+@world("inline: numbers below one")
+def _(rng):
+    return {
+        "u": rng.uniform(0.2, 0.9),
+        "s": rng.uniform(0.2, 0.9),
+        "x": rng.uniform(0.2, 0.9),
+        "x'": rng.uniform(-0.9, -0.2),
+        r"\alpha": rng.uniform(1.3, 2.5),
+        "j": range(150),
+    }
+
+
+@world("inline: Matérn kernels by s", tolerance=1e-7)
+def _(rng):
+    """With lengths such that the distance is s."""
+
+    def k(nu):
+        made = kernels.Matern(nu, np.sqrt(2 * nu))
+        return lambda s: made([[0.0]], [[s]])[0, 0]
+
+    def slope(nu):
+        return lambda s: (k(nu)(s + 1e-5) - k(nu)(s - 1e-5)) / 2e-5
+
+    return {
+        "s": rng.uniform(0.5, 2.0),
+        "I": k(0.5),
+        "I'": slope(0.5),
+        "k_": k,
+        "k'_": slope,
+        r"\nu": Each([0.5, 1.5]),
+    }
+
+
+@world("inline: two frequencies")
+def _(rng):
+    """Normal, so that their kernels are bells."""
+    widths = np.array([0.7, 1.1])
+    draws = rng.standard_normal((20_000, 2)) * widths
+    r = rng.uniform(0.5, 1.0)
+    bells = [kernels.Gaussian(c)([[0.0]], [[r]])[0, 0] for c in widths**2 / 2]
+    return {
+        r"\omega_1": Sample(draws[:, 0]),
+        r"\omega_2": Sample(draws[:, 1]),
+        "r": r,
+        "k_1": bells[0],
+        "k_2": bells[1],
+    }
+
+
+@world("inline: scaled to length one")
+def _(rng):
+    k = kernels.Polynomial(degree=3, c=1.0)
+    tilde = k.conjugate(lambda X: k.diagonal(X) ** -0.5)
+    return two_inputs(rng) | {
+        "k": on_one_pair(k),
+        r"\tilde k": on_one_pair(tilde),
+        "f": lambda x: tilde([x], [0 * x])[0, 0] / k([x], [0 * x])[0, 0],
+    }
+
+
+@world("inline: a value between two of length one")
+def _(rng):
+    """For equal inputs, too, where the bound is reached."""
+    k = kernels.Polynomial(degree=3, c=1.0)
+    tilde = k.conjugate(lambda X: k.diagonal(X) ** -0.5)
+    x, z = rng.standard_normal((2, 3))
+    return [
+        {r"\tilde k": on_one_pair(tilde)(x, other)} for other in (z, x, -z)
+    ]
+
+
+@world("inline: features of two kernels")
+def _(rng):
+    """Two features and three; the left side adds up before it multiplies."""
+    first, second = rng.standard_normal((2, 3)), rng.standard_normal((3, 3))
+    rows = {1: first, 2: second}
+    return two_inputs(rng) | {
+        "i": range(1, 3),
+        "j": range(1, 4),
+        r"\phi_": lambda one, i: lambda x: np.tanh(rows[one][i - 1] @ x),
     }

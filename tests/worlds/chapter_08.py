@@ -61,8 +61,7 @@ def _(rng):
     }
 
 
-@world("eq-gauss-linear-map", "eq-gauss-marginal")
-def _(rng):
+def some_entries(rng):
     """a are the last and the first entry."""
     g = gaussian(rng)
     x = g.mu + mirrored(rng, g.D) @ g.B.T
@@ -77,11 +76,34 @@ def _(rng):
     }
 
 
+@world("eq-gauss-linear-map")
+def _(rng):
+    return some_entries(rng)
+
+
+@world("eq-gauss-marginal")
+def _(rng):
+    """And draws with another mean."""
+    bound = some_entries(rng)
+    names = r"\mathbf x", r"\mathbf x_a"
+    moved = {name: Sample(bound[name].draws + 1) for name in names}
+    return [bound, bound | moved | {"@fails": True}]
+
+
 @world("eq-gauss-independent")
 def _(rng):
-    """Two parts of different size, without covariance."""
+    """And with a covariance between the parts."""
     first, second = gaussian(rng, 2), gaussian(rng, 3)
-    between = np.zeros((2, 3))
+    for g in (first, second):  # where the density is not rounded to zero
+        g.x = g.mu + g.B @ rng.standard_normal(g.D)
+    mixed = rng.standard_normal((2, 3))
+    some = first.B @ mixed @ second.B.T / (2 * np.linalg.norm(mixed))
+    fails = two_parts(first, second, some) | {"@fails": True}
+    return [two_parts(first, second, 0 * some), fails]
+
+
+def two_parts(first, second, between):
+    """Two parts of different size."""
     return {
         r"\boldsymbol\Sigma_{ab}": between,
         r"\mathbf x": np.concatenate([first.x, second.x]),
@@ -262,12 +284,14 @@ def _(rng):
         return Normal(m, np.array([[k(x, z) for z in q.X] for x in q.X]))
 
     drawn = gaussians.sample(np.zeros(q.N), q.k(q.X), DRAWS, rng)
-    return symbols(q, rng) | {
+    found = symbols(q, rng) | {
         "f": Sample(q.W @ q.Phi.T),
         r"\mathcal{GP}": at_the_inputs,
         r"\mathbf f": Sample(drawn),
         r"\mathbf K": q.Phi @ q.Phi.T / q.alpha,
     }
+    moved = {"f": Sample(q.W @ q.Phi.T + 1), r"\mathbf f": Sample(drawn + 1)}
+    return [found, found | moved | {"@fails": True}]
 
 
 @world("eq-gauss-draw")
@@ -326,4 +350,40 @@ def _(rng):
         "j": range(1, J + 1),
         "z_": z,
         r"\lVert f_J \rVert_{\mathcal H}^2": np.mean(slope**2),
+    }
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: from x back to z")
+def _(rng):
+    A, mu, z = rng.standard_normal((3, 3)), *rng.standard_normal((2, 3))
+    return {
+        r"\mathbf z": z,
+        r"\boldsymbol\mu": mu,
+        r"\mathbf x": mu + A @ z,
+        r"\mathbf A": A,
+        r"\boldsymbol\Sigma": sum(np.outer(c, c) for c in A.T),
+    }
+
+
+@world("inline: what x_b leaves of x_a")
+def _(rng):
+    """Draws that have just this covariance, and a system solved whole."""
+    g = gaussian(rng, 5)
+    a, b = slice(0, 2), slice(2, 5)
+    draws = mirrored(rng, 5) @ g.B.T
+    slope = np.linalg.lstsq(draws[:, b], draws[:, a], rcond=None)[0]
+    right = rng.standard_normal(5)
+    u = np.linalg.solve(g.Sigma, right)[a]
+    return {
+        r"\mathbf r": Sample(draws[:, a] - draws[:, b] @ slope),
+        r"\mathbf u": u,
+        r"\mathbf p": right[a],
+        r"\mathbf q": right[b],
+        r"\boldsymbol\Sigma_{aa}": g.Sigma[a, a],
+        r"\boldsymbol\Sigma_{ab}": g.Sigma[a, b],
+        r"\boldsymbol\Sigma_{ba}": g.Sigma[b, a],
+        r"\boldsymbol\Sigma_{bb}": g.Sigma[b, b],
     }

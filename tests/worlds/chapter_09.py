@@ -220,16 +220,6 @@ def _(rng):
     }
 
 
-@world("eq-gp-schur")
-def _(rng):
-    q = problem(rng)
-    b = bound(q)
-    k = b[r"\mathbf k"][:, None]
-    s = ridge.target_weights(b[r"\mathbf K"], k, 1 / q.beta)[:, 0]
-    sigma = by_kernel(q)[r"\sigma"](q.X[-1])
-    return b | {r"\mathbf s": s, r"\sigma": sigma}
-
-
 @world("eq-gp-27", "eq-gp-28")
 def _(rng):
     q = problem(rng)
@@ -251,16 +241,6 @@ def _(rng):
     value = 1 / np.linalg.inv(joint)[-1, -1]
     name = r"\operatorname{var}[y_* \mid \mathbf t]"
     return bound(q) | by_kernel(q) | {name: value}
-
-
-@world("eq-gp-weight-mean", "eq-gp-weight-variance")
-def _(rng):
-    """S_N as the kernel sees it: the prior less what the targets tell."""
-    q = problem(rng)
-    cross = q.Phi[:-1] / q.alpha
-    S = np.eye(q.M) / q.alpha - cross.T @ q.model.factor.solve(cross)
-    x = {r"\mathbf x": rng.standard_normal(q.D)}
-    return bound(q) | by_kernel(q) | x | {r"\mathbf S_N": S}
 
 
 @world("eq-gp-posterior-covariance")
@@ -328,4 +308,22 @@ def _(rng):
         r"\mathbf r": H[-1] - H[:-1].T @ s,
         "m": lambda x: gp.mean(model, [x])[0],
         r"\sigma": lambda x: np.sqrt(gp.predict(model, [x]).noisy_variance[0]),
+    }
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: an offset of its own")
+def _(rng):
+    """b and a from one system, with a row and a column of ones."""
+    q = problem(rng)
+    ones, C_0 = np.ones(q.N), q.C[:-1, :-1]
+    system = np.block([[C_0, ones[:, None]], [ones[None], np.zeros((1, 1))]])
+    *a, b = np.linalg.solve(system, np.append(q.t[:-1], 0.0))
+    return bound(q) | {
+        r"\mathbf C_0": C_0,
+        r"\mathbf 1": ones,
+        r"\mathbf a": np.array(a),
+        "b": b,
     }

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.linalg import expm
 from scipy.special import erf
-from typeset import Sample
+from typeset import Of, Sample
 
 from kernelbook import kernels, networks
 
@@ -323,3 +323,69 @@ def _(rng):
         }
         for j in range(2)
     ]
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: two inputs in their plane")
+def _(rng):
+    """Weights in the plane, by their polar coordinates from x."""
+    x, z = rng.standard_normal((2, 2))
+    r, alpha = rng.uniform(0.5, 2.0), rng.uniform(-1.0, 2.0)
+    along = x / np.linalg.norm(x)
+    across = z - (z @ along) * along
+    across /= np.linalg.norm(across)
+    return {
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        r"\mathbf w": r * (np.cos(alpha) * along + np.sin(alpha) * across),
+        "r": r,
+        r"\alpha": alpha,
+        r"\theta": angle(x, z),
+    }
+
+
+@world("inline: the slopes of a small network", tolerance=1e-6)
+def _(rng):
+    W, v, c, _, _ = small_network(rng)
+    x = rng.standard_normal(W.shape[1])
+
+    def f(v, W):
+        return c * sum(v[j] * np.tanh(W[j] @ x) for j in range(len(v)))
+
+    return {
+        "j": range(1, len(v) + 1),
+        "c": c,
+        r"\mathbf x": x,
+        r"\mathbf v": v,
+        r"\mathbf w_": W,
+        r"\varphi": np.tanh,
+        r"\varphi'": tanh_slope,
+        "f": Of(r"\mathbf v", r"\mathbf W", f),
+        r"\mathbf W": Of("j", lambda j: W),
+    }
+
+
+@world("inline: bumps everywhere", tolerance=1e-6)
+def _(rng):
+    """The mean of two bumps about a random centre, by quadrature."""
+    g, u = rng.uniform(0.5, 1.0), rng.uniform(1.5, 2.5)
+    x, z = rng.standard_normal(2)
+
+    def k(x, z):
+        def product(c):
+            far = (x - c) ** 2 + (z - c) ** 2
+            return np.exp(-far / (2 * g**2) - c**2 / (2 * u**2))
+
+        return quad(product, -30, 30, limit=200)[0] / np.sqrt(2 * np.pi) / u
+
+    return {
+        "x": x,
+        "x'": z,
+        r"\sigma_u": u,
+        r"\sigma_e": (2 / g**2 + 1 / u**2) ** -0.5,
+        r"\sigma_m": np.sqrt(2 * u**2 + g**2),
+        r"\sigma_s": np.sqrt(2 * g**2 + g**4 / u**2),
+        "k": k,
+    }

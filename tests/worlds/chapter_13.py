@@ -373,7 +373,7 @@ def _(rng):
 
 @world("eq-disc-pairs")
 def _(rng):
-    return {"K": 5}
+    return {"K": int(rng.integers(6, 12))}
 
 
 @world("eq-disc-votes", "eq-disc-majority")
@@ -402,4 +402,19 @@ def _(rng):
         "f_": score,
         "v_": From(0, [lambda x, k=k: votes(x)[k] for k in range(p.K)]),
         r"\hat t": winner,
+    }
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: least squares about the mean")
+def _(rng):
+    p, here = two_scattered(rng)
+    plus, minus = p.X[p.t > 0].mean(axis=0), p.X[p.t < 0].mean(axis=0)
+    return here | {
+        r"\mathbf w": discriminant.least_squares_weights(p.X, p.t)[1:],
+        r"\mathbf m": p.X.mean(axis=0),
+        r"\mathbf d": plus - minus,
+        "t_": p.t,
     }

@@ -64,7 +64,7 @@ def _(rng):
     def p(event, *, given):
         (x,) = given
         one = logistic.probability([q.b, *q.w], [x])[0]
-        return one if event == Event("t", 1) else 1 - one
+        return {1: one, -1: 1 - one}[event.value]
 
     return bound(q, q.b, q.w) | {
         r"\mathbf x": rng.standard_normal(q.D),
@@ -306,7 +306,7 @@ def _(rng):
     def p(event, *, given):
         (x,) = given
         one = logistic.probability([q.b, *q.w], [x])[0]
-        return one if event == Event("t", 1) else 1 - one
+        return {1: one, -1: 1 - one}[event.value]
 
     def odds(x):
         return np.exp(logistic.output([q.b, *q.w], [x])[0])

@@ -1,5 +1,6 @@
 """Chapter 17: Lagrangian duality."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from types import SimpleNamespace
@@ -7,10 +8,11 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import linprog, minimize
+from scipy.special import logsumexp, softmax
 from scipy.stats import ortho_group
-from typeset import Of
+from typeset import Each, Of
 
-from kernelbook import duality
+from kernelbook import duality, ridge
 
 from . import world
 from .common import bindings, ridge_problem
@@ -194,6 +196,10 @@ def _(rng):
     return bound | {
         r"\mathbf c": np.array([(up - down) / 2 for up, down in ends]),
         r"\mathbf P": s.qp.P,
+        r"\mathbf q": s.qp.q,
+        r"\mathbf G": s.qp.G,
+        r"\mathbf A": s.qp.A,
+        r"\mathbf w": duality.recover_primal(s.qp, mu, nu),
         r"\mathbf h": s.qp.h,
         r"\mathbf b": s.qp.b,
         "G": lambda mu, nu: lowest(s, mu, nu)[1],
@@ -410,16 +416,19 @@ def _(rng):
 
 @world("eq-conjugate-hinge", tolerance=1e-6)
 def _(rng):
-    """Inside the box the kink decides; at its ends the value is −1 or 0."""
+    """Inside the box the kink decides; outside the value is another."""
     t, _, y, hinge, _ = losses(rng)
-    return [
-        {
+
+    def at(s):
+        return {
             "s": s * t,
             "t": t,
             r"\ell^*": lambda s: duality.conjugate(hinge, y, [s])[0],
         }
-        for s in (-rng.uniform(0.2, 0.8), -1.0, 0.0)
-    ]
+
+    inside = [at(s) for s in (-rng.uniform(0.2, 0.8), -1.0, 0.0)]
+    outside = [at(s) | {"@fails": True} for s in (-1.5, 0.5)]
+    return inside + outside
 
 
 def named_outputs(rng):
@@ -483,4 +492,382 @@ def _(rng):
         r"\mathbf K": Phi @ Phi.T,
         r"\kappa": np.linalg.cond,
         "s_": np.linalg.svd(Phi, compute_uv=False),
+        "M": 3,
+        r"\boldsymbol\Phi": Phi,
+    }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+def example(*equality, u=0.0):
+    """The example of the chapter: its program, optimum and prices."""
+    A, b = equality or (None, None)
+    qp = duality.QuadraticProgram(
+        P=[[2.0, 0.0], [0.0, 4.0]],
+        q=[0.0, 0.0],
+        G=[[-1.0, -1.0], [1.0, 0.0]],
+        h=[u - 3.0, 4.0],
+        A=A,
+        b=b,
+    )
+    run = duality.dual_ascent(qp, iterations=300)
+    return qp, run.w[-1], run.mu[-1], run.nu[-1]
+
+
+@world("inline: the example at any prices")
+def _(rng):
+    qp, *_ = example()
+    mu = rng.uniform(0.5, 3.0, 2)
+    w = duality.recover_primal(qp, mu)
+    return {
+        r"\mathbf w": w,
+        r"\boldsymbol\mu": mu,
+        "g_": qp.G @ w - qp.h,
+        "G": duality.dual_function(qp, mu),
+    }
+
+
+@world("inline: the example at its optimum", tolerance=1e-6)
+def _(rng):
+    qp, w, mu, _ = example()
+    return {
+        r"\mathbf w": w,
+        r"\boldsymbol\mu": mu,
+        "g_": qp.G @ w - qp.h,
+        "G": duality.dual_function(qp, mu),
+        "d^*": duality.dual_function(qp, mu),
+        "p^*": duality.objective(qp, w),
+    }
+
+
+@world("inline: equalities relaxed", tolerance=1e-6)
+def _(rng):
+    """The optimum where h(w) = v."""
+    s, bound = problem(rng)
+
+    def value(v):
+        qp = replace(s.qp, b=s.qp.b + v)
+        return duality.objective(qp, optimum(qp))
+
+    return bound | {
+        r"\mathbf v": np.zeros(J),
+        r"\boldsymbol\nu^*": s.nu,
+        "p^*": Of(r"\mathbf v", value),
+    }
+
+
+@world("inline: the example relaxed", tolerance=1e-6)
+def _(rng):
+    def value(u):
+        qp, w, *_ = example(u=u)
+        return duality.objective(qp, w)
+
+    return {"u": rng.uniform(-1.0, 2.0), "p^*": value}
+
+
+@world("inline: the example with an equality", tolerance=1e-6)
+def _(rng):
+    qp, w, mu, nu = example([[1.0, -3.0]], [1.0])
+    return {
+        r"\mathbf w": w,
+        r"\boldsymbol\mu": mu,
+        r"\boldsymbol\nu": nu,
+        "h_": qp.A @ w - qp.b,
+    }
+
+
+@world("inline: three points on a line")
+def _(rng):
+    """Prices that keep the constraint which the bias brings."""
+    x, t = np.array([2.0, 3.0, 0.0]), np.array([1.0, 1.0, -1.0])
+    qp = duality.QuadraticProgram(
+        P=np.diag([1.0, 0.0]),
+        q=np.zeros(2),
+        G=-t[:, None] * np.column_stack([x, np.ones(3)]),
+        h=-np.ones(3),
+    )
+    mu = np.append(rng.uniform(0.2, 1.0, 2), 0)
+    mu[2] = mu.sum()
+    return {
+        "n": range(1, 4),
+        "x_": x,
+        "t_": t,
+        r"\boldsymbol\mu": mu,
+        "w": duality.recover_primal(qp, mu)[0],
+        "G": duality.dual_function(qp, mu),
+    }
+
+
+@world("inline: a feasible point")
+def _(rng):
+    """Any prices with it; and with the optimum its own, where all is tight."""
+    s, bound = problem(rng)
+    bound |= {
+        r"\mathbf G": s.qp.G,
+        r"\mathbf h": s.qp.h,
+        r"\mathbf A": s.qp.A,
+        r"\mathbf b": s.qp.b,
+        r"\mathbf w": feasible(s, rng),
+        "M": M,
+        r"\tilde{\mathbf w}": feasible(s, rng),
+    }
+    return bound
+
+
+@world("inline: the chain of weak duality")
+def _(rng):
+    s, bound = problem(rng)
+    mu, nu = bound[r"\boldsymbol\mu"], bound[r"\boldsymbol\nu"]
+    found = []
+    for w, *both in ((feasible(s, rng), mu, nu), (s.w, s.mu, s.nu)):
+        f = duality.objective(s.qp, w)
+        found.append(
+            {
+                "G": duality.dual_function(s.qp, *both),
+                r"\mathcal L": duality.lagrangian(s.qp, w, *both),
+                "f": f,
+                r"f(\mathbf w)": f,
+            }
+        )
+    return [found[0], found[1] | {"@tight": True}]
+
+
+@world("inline: no gap")
+def _(rng):
+    s, _ = problem(rng)
+    return {
+        "G": duality.dual_function(s.qp, s.mu, s.nu),
+        r"\mathcal L": duality.lagrangian(s.qp, s.w, s.mu, s.nu),
+        "f": lambda w: duality.objective(s.qp, w),
+        r"\mathbf w^*": s.w,
+        "p^*": duality.objective(s.qp, s.w),
+        r"\boldsymbol\mu^*": s.mu,
+        "@tight": True,
+    }
+
+
+@world("inline: the dented example", tolerance=1e-6)
+def _(rng):
+    w = np.linspace(0, 1, 2001)
+
+    def G(mu):
+        return np.min(-(w**2) + mu * (w - 0.5))
+
+    best = best_price(lambda w: w - 0.5)[r"\mu"]
+    return [
+        {
+            "p^*": -(np.max(w[w <= 0.5]) ** 2),
+            "d^*": G(best),
+            "G": G,
+            r"\mu": mu,
+        }
+        for mu in (rng.uniform(0.2, 0.9), rng.uniform(1.1, 2.0))
+    ]
+
+
+def best_price(constraint):
+    """Of −w² on [0, 1], on a grid, and where the bill is least at it."""
+    w, mus = np.linspace(0, 1, 2001), np.linspace(0, 3, 301)
+    bills = [-(w**2) + mu * constraint(w) for mu in mus]
+    best = np.argmax([bill.min() for bill in bills])
+    return {r"\mu": mus[best], "w": w[np.argmin(bills[best])]}
+
+
+@world("inline: the best price of the dented example", tolerance=1e-6)
+def _(rng):
+    return best_price(lambda w: w - 0.5)
+
+
+@world("inline: the best price of the redundant constraint", tolerance=1e-6)
+def _(rng):
+    return best_price(lambda w: w * (w - 0.5))
+
+
+@world("inline: the redundant constraint")
+def _(rng):
+    w, mu = rng.uniform(0.2, 0.9), rng.uniform(1.2, 3.0)
+    bill = -(w**2) + mu * (w * (w - 0.5))
+    return {"w": w, r"\mu": mu, r"\mathcal L": bill}
+
+
+@world("inline: no room", tolerance=1e-6)
+def _(rng):
+    """Minimise w subject to w² ≤ 0; G by search."""
+    w = np.linspace(-2, 2, 401)
+
+    def G(mu):
+        return minimize(lambda w: w[0] + mu * w[0] ** 2, [0.0], tol=1e-12).fun
+
+    value = min(w[np.round(w, 9) ** 2 <= 0])
+    return {r"\mu": rng.uniform(0.5, 2.0), "G": G, "p^*": round(value, 9)}
+
+
+@world("inline: no room on the line")
+def _(rng):
+    both = linprog(
+        [1.0], A_ub=[[1.0], [-1.0]], b_ub=[0.0, 0.0], bounds=(-5, 5)
+    )
+    prices = linprog([0.0, 0.0], A_eq=[[1.0, -1.0]], b_eq=[-1.0])
+    return {"p^*": both.fun, "d^*": prices.fun}
+
+
+@world("inline: outputs with names")
+def _(rng):
+    """The Lagrangian of the program in (w, y), whose objective lacks ½tᵀt."""
+    p, qp, bound = named_outputs(rng)
+
+    def bill(w, y, nu):
+        both = np.append(w, y)
+        return duality.lagrangian(qp, both, nu=nu) + p.t @ p.t / 2
+
+    return bound | {
+        r"\mathbf w": rng.standard_normal(p.M),
+        r"\mathbf y": rng.standard_normal(p.N),
+        r"\ell_": lambda n: lambda y: (y - p.t[n - 1]) ** 2 / 2,
+        r"\mathcal L": bill,
+    }
+
+
+@world("inline: no room, and a gap", tolerance=1e-6)
+def _(rng):
+    """e⁻ˣ where x²/y ≤ 0 on a grid, and its Lagrangian far out."""
+    x, y = np.meshgrid(np.linspace(-2, 2, 41), np.linspace(0.1, 4, 40))
+    r, mu = 1e8, rng.uniform(0.5, 2.0)
+    far = np.exp(-r) + mu * r**2 / r**3
+    return {"p^*": np.min(np.exp(-x[x**2 / y <= 0])), "G": far, "d^*": far}
+
+
+@world("inline: a hull beside the origin")
+def _(rng):
+    """Its nearest point, over all edges between its points."""
+    points = rng.standard_normal((6, 2)) * [1.0, 0.4] + [0.3, 1.6]
+    near = []
+    for a, b in product(points, repeat=2):
+        d = b - a
+        share = np.clip(-(a @ d) / (d @ d), 0, 1) if d.any() else 0.0
+        near.append(a + share * d)
+    z = min(near, key=np.linalg.norm)
+    return {
+        r"\mathbf a": Each(points),
+        r"\mathbf z": z,
+        r"\mathbf n": z / np.hypot(*z),
+    }
+
+
+@world("inline: the hyperplane of the proof")
+def _(rng):
+    s, bound = problem(rng)
+    eta = rng.uniform(0.2, 0.6)
+    w = bound[r"\mathbf w"]
+    return bound | {
+        r"\boldsymbol\mu": eta * s.mu,
+        r"\boldsymbol\nu": eta * s.nu,
+        r"\eta": eta,
+        "p^*": duality.objective(s.qp, s.w),
+        r"\mathbf u": s.qp.G @ w - s.qp.h + rng.uniform(0, 0.1, I),
+        r"\mathbf v": s.qp.A @ w - s.qp.b,
+        "s": bound["f"](w) + 0.1,
+    }
+
+
+@world("inline: losses and slopes", tolerance=1e-6)
+def _(rng):
+    """y maximises sy − ½(y − t)²; σ and m are s and y seen by the label."""
+    t, s = rng.choice([-1.0, 1.0]), rng.uniform(0.2, 0.9)
+    best = minimize(lambda y: (y[0] - t) ** 2 / 2 - s * y[0], [0.0], tol=1e-12)
+    return {
+        "t": t,
+        "s": s,
+        "y": best.x[0],
+        r"\sigma": s / t,
+        "m": t * best.x[0],
+    }
+
+
+@world("inline: the conjugate of one example", tolerance=1e-5)
+def _(rng):
+    p, _, bound = named_outputs(rng)
+    y = np.linspace(-12, 12, 48_001)
+
+    def loss(n):
+        return lambda y: (y - p.t[n - 1]) ** 2 / 2
+
+    nu = bound[r"\boldsymbol\nu"]
+    return bound | {
+        r"\ell_": loss,
+        r"\ell^*_": lambda n: (
+            lambda s: duality.conjugate(loss(n)(y), y, [s])[0]
+        ),
+        r"\inf_y": [
+            {"y": value} for n in range(p.N) for value in [p.t[n] - nu[n]]
+        ],
+    }
+
+
+@world("inline: the prices of ridge regression")
+def _(rng):
+    """The residuals of the primal fit; a from the Gram matrix."""
+    p = ridge_problem(rng)
+    outputs = p.Phi @ p.w
+    return bindings(p) | {
+        r"\mathbf w": p.w,
+        r"\mathbf y": outputs,
+        r"\boldsymbol\nu": p.t - outputs,
+        r"\mathbf a": p.a,
+    }
+
+
+@world("inline: the slope of ridge regression's dual")
+def _(rng):
+    p = ridge_problem(rng)
+    return bindings(p) | {
+        r"\mathbf a": rng.standard_normal(p.N),
+        "G": Of(
+            r"\mathbf a", lambda a: ridge.lagrangian_dual(a, p.K, p.t, p.lam)
+        ),
+    }
+
+
+@world("inline: other prices")
+def _(rng):
+    s, bound = problem(rng)
+    mu, nu = bound[r"\boldsymbol\mu"], bound[r"\boldsymbol\nu"]
+    return bound | {
+        r"\mathbf w": duality.recover_primal(s.qp, mu, nu),
+        r"\boldsymbol\mu'": rng.uniform(0.2, 2.0, I),
+        "G": lambda mu: duality.dual_function(s.qp, mu, nu),
+        r"\mathcal L": lambda w, mu: duality.lagrangian(s.qp, w, mu, nu),
+    }
+
+
+@world("inline: entropy")
+def _(rng):
+    theta = rng.standard_normal(4)
+    return {
+        "k": range(1, 5),
+        r"\boldsymbol\theta": theta,
+        "p_": softmax(theta),
+        r"\nu": logsumexp(theta) - 1,
+    }
+
+
+@world("inline: three signs")
+def _(rng):
+    """Over all signs; L from the entries, the best equal prices on a grid."""
+    signs = np.array([*product([-1.0, 1.0], repeat=3)])
+    w, nu = rng.standard_normal(3), rng.uniform(0.5, 2.0, 3)
+    Q = np.array([[a + b for a in range(3)] for b in range(3)]) ** 0.0
+    grid = np.linspace(-1, 1, 41)
+    dual = [-3 * v for v in grid if np.linalg.eigvalsh(Q)[0] + v > -1e-12]
+    return {
+        "i": range(1, 4),
+        r"\mathbf w": w,
+        r"\boldsymbol\nu": nu,
+        r"\mathbf Q": Q,
+        r"\mathbf 1": np.ones(3),
+        "f": sum(a * b for a in w for b in w),
+        r"\mathcal L": w.sum() ** 2 + sum(nu * (w**2 - 1)),
+        "p^*": min(signs.sum(axis=1) ** 2),
+        "d^*": max(dual),
     }

@@ -208,12 +208,17 @@ def _(rng):
 def _(rng):
     """By the hulls: 2s − ½s²‖p − q‖² for α = su."""
     p, bound = problem(rng)
-    s = rng.uniform(0.5, 2.0)
-    mixed = mixture(p, weights(p, rng))
-    apart = np.linalg.norm(mixed[r"\mathbf p"] - mixed[r"\mathbf q"])
+
+    def G(alpha):
+        s = alpha.sum() / 2
+        mixed = mixture(p, alpha / s)
+        apart = np.linalg.norm(mixed[r"\mathbf p"] - mixed[r"\mathbf q"])
+        return 2 * s - s**2 * apart**2 / 2
+
+    u = mixture(p, weights(p, rng))[r"\mathbf u"]
     return bound | {
-        r"\boldsymbol\alpha": s * mixed[r"\mathbf u"],
-        "G": lambda alpha: 2 * s - s**2 * apart**2 / 2,
+        r"\boldsymbol\alpha": rng.uniform(0.5, 2.0) * u,
+        "G": G,
     }
 
 
@@ -321,4 +326,23 @@ def _(rng):
             np.array([wrong[frozenset(s)].mean() for s in fresh])
         ),
         "e_N": Sample(np.array(left_out, dtype=float)),
+    }
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: the foot on a hyperplane")
+def _(rng):
+    """In sixteenths, which add up to zero without rounding."""
+    w = 1.5 * rng.choice([-1.0, 1.0], 4)  # its length is 3
+    x, r = rng.integers(-40, 40, 4) / 16, rng.integers(1, 40) / 16
+    foot = x - r * np.sign(w) / 2
+    b = -w @ foot
+    return {
+        r"\mathbf w": w,
+        r"\mathbf x": x,
+        r"\mathbf x_0": foot,
+        "b": b,
+        "r": r,
     }

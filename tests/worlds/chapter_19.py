@@ -121,6 +121,7 @@ def _(rng):
     best = solution(p)
     w, b, xi = best[r"\mathbf w"], best["b"], best[r"\boldsymbol\xi"]
     found = [(w, b, xi), (w, b, xi + 0.1), (0.9 * w, b, xi)]
+    found.append((w, b, 1 - p.t * (p.Phi @ w + b)))  # some are below zero
     found += [(w, b, xi - 0.3 * e) for e in np.eye(N)[[0, 4]]]
     for _ in range(2):
         moved = w + rng.normal(scale=0.2, size=len(w))

@@ -504,5 +504,5 @@ def _(rng):
             "p": p,
             r"\arg\min_{y}": [{"y": y} for y in np.linspace(-2, 2, 17)],
         }
-        for p in (rng.uniform(0.1, 0.45), rng.uniform(0.55, 0.9))
+        for p in (rng.uniform(0.36, 0.48), rng.uniform(0.52, 0.64))
     ]

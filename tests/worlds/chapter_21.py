@@ -168,7 +168,7 @@ def pivots(rng, before, m):
         "n": Each(
             [n + 1 for n in range(6) if n not in found.numbers[:before]]
         ),
-        "L_": lambda n, j: found.L[n - 1, j - 1],
+        "L_": found.L,
         "d_": np.diag(left),
     }
 
@@ -225,9 +225,9 @@ def _(rng):
     }
 
 
-def conditioned(p, corner):
+def conditioned(p, x, corner):
     """y(x) given t, where q stands for k but perhaps in the corner."""
-    q = np.array([p.q(a, p.x) for a in p.X])
+    q = np.array([p.q(a, x) for a in p.X])
     C = p.Q + np.eye(p.N) / p.beta
     joint = np.block([[C, q[:, None]], [q[None, :], corner]])
     return gaussians.condition(np.zeros(p.N + 1), joint, range(p.N), p.t)
@@ -236,14 +236,19 @@ def conditioned(p, corner):
 @world("eq-inducing-mean", "eq-inducing-sor", "eq-inducing-variance")
 def _(rng):
     p = problem(rng)
-    corrected = conditioned(p, p.k([p.x])[0, 0])
-    dropped = conditioned(p, p.q(p.x, p.x))
+
+    def corrected(x):
+        return conditioned(p, x, p.k([x])[0, 0])
+
+    def dropped(x):
+        return conditioned(p, x, p.q(x, x))
+
     U = inducing.fit(p.k, p.X, p.t, p.beta, p.Z).factor.U
     return bound(p) | {
         r"\mathbf B": U.T @ U,
-        "m": lambda x: corrected.mean[0],
-        r"\sigma": lambda x: np.sqrt(corrected.cov[0, 0]),
-        r"\sigma_{\mathrm{SoR}}": lambda x: np.sqrt(dropped.cov[0, 0]),
+        "m": lambda x: corrected(x).mean[0],
+        r"\sigma": lambda x: np.sqrt(corrected(x).cov[0, 0]),
+        r"\sigma_{\mathrm{SoR}}": lambda x: np.sqrt(dropped(x).cov[0, 0]),
     }
 
 

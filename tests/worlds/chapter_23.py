@@ -312,3 +312,24 @@ def _(rng):
         r"\mathbf L": U * np.log(values) @ U.T,
         r"\mathbf z": Sample(rng.choice([-1.0, 1.0], (40_000, 3))),
     }
+
+
+# Of relations in sentences, and of displays without a label ------------------
+
+
+@world("inline: the height above the bottom")
+def _(rng):
+    """By the features: ‖Φᵀd‖² + λ‖d‖²."""
+    p = problem(rng)
+    a = rng.standard_normal(p.N)
+    d = a - p.a
+
+    def f(a):
+        return a @ p.A @ a / 2 - p.t @ a
+
+    return bindings(p) | {
+        r"\mathbf a_s": a,
+        r"\mathbf a^*": p.a,
+        "f": f,
+        "E_s": np.sqrt(d @ p.K @ d + p.lam * d @ d),
+    }

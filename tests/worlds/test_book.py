@@ -1,19 +1,24 @@
-"""Every labelled equation of the book holds, and its misprints do not."""
+"""Every displayed equation of the book holds, and its misprints do not."""
 
+import json
 import re
 from collections import Counter
 from functools import cache
 
 import pytest
-from typeset import judged
+from typeset import ignored, judged
 
 import worlds
+from press.ledger import BALANCE
 from press.reader import ROOT, left_out
+from worlds.relations import relations
 
 EQUATIONS = worlds.equations()
 EXECUTED = [e for e in EQUATIONS if e.label in worlds.load()]
 MOST_NOT_EXECUTED = 1 / 20
 LEAST_REJECTED = 0.99  # of the mutants that change the mathematics
+# Their worlds bind densities as they are written, each a key of its own.
+WHOLE = {"eq-gp-32", "eq-gen-missing"}
 ids = {"ids": lambda equation: equation.label}
 
 
@@ -23,8 +28,7 @@ def test_the_latex_parses(equation):
 
 
 def made(equation):
-    make = worlds.load()[equation.label]
-    return [bindings for seed in worlds.SEEDS for bindings in make(seed)]
+    return worlds.made(equation.label)
 
 
 @pytest.mark.parametrize("equation", EXECUTED, **ids)
@@ -35,7 +39,8 @@ def test_typeset_equation_holds(equation):
 
 def test_every_equation_is_executed_or_says_why_not():
     labels = {e.label for e in EQUATIONS}
-    executed, reasons = set(worlds.load()), set(worlds.not_executed())
+    executed = {e for e in worlds.load() if not e.startswith("inline: ")}
+    reasons = {worlds.known_as(label) for label in worlds.not_executed()}
     assert not labels - executed - reasons, "neither a world nor a reason"
     assert not executed - labels, "no such equation in the book"
     assert not executed & reasons, "a world, and a reason why there is none"
@@ -51,7 +56,10 @@ def test_few_equations_are_not_executed():
 
 @cache
 def fates(equation):
-    return judged(equation, made(equation))
+    """Of its mutants, and of arguments that could be anything."""
+    there = made(equation)
+    free = dict.fromkeys(ignored(equation, there), "survived")
+    return judged(equation, there) | free
 
 
 @pytest.mark.parametrize("equation", EXECUTED, **ids)
@@ -73,6 +81,19 @@ def test_explanations_belong_to_equations_and_say_equivalent_or_weak():
             assert why and not more, (label, mutant)
 
 
+@pytest.mark.parametrize("equation", EXECUTED, **ids)
+def test_some_mutant_is_rejected(equation):
+    """Not only because the world is bound to the formula as a whole."""
+    rejected = {"value", "shape"} & {*fates(equation).values()}
+    assert rejected or equation.label in WHOLE
+
+
+@pytest.mark.parametrize("equation", [e for e in EXECUTED if e.implies], **ids)
+def test_what_follows_fails_where_its_reason_fails(equation):
+    fails = [bindings for bindings in made(equation) if "@fails" in bindings]
+    assert fails, "no world in which both sides of the arrow fail"
+
+
 def test_nearly_all_mutants_are_rejected(record_property):
     count = Counter(fate for e in EXECUTED for fate in fates(e).values())
     explained = [
@@ -88,6 +109,40 @@ def test_nearly_all_mutants_are_rejected(record_property):
         f"({rate:.1%}), {equivalent} more are equivalent",
     )
     assert rate >= LEAST_REJECTED
+
+
+def test_the_balance_is_recorded(request):
+    """Of every chapter; the front page has the sum."""
+    now = {c.number: of_chapter(c) for c in worlds.chapters()}
+    if request.config.option.update_expected:
+        lines = [f"{json.dumps(n)}: {json.dumps(b)}" for n, b in now.items()]
+        BALANCE.write_text("{\n" + ",\n".join(lines) + "\n}\n", "utf-8")
+    recorded = json.loads(BALANCE.read_text("utf-8"))
+    for number, balance in now.items():
+        said = f"chapter {number} has changed: run `make balance`"
+        assert recorded.get(number) == balance, said
+
+
+def of_chapter(chapter):
+    """Displays, relations by what becomes of them, mutants by operator."""
+    there = [e for e in EQUATIONS if e.path == f"{chapter.name}.md"]
+    executed = [e for e in there if e in EXECUTED]
+    kinds = Counter(
+        r.verdict.kind if r.verdict else "open" for r in relations(chapter)
+    )
+    mutants = Counter(
+        (name.partition(":")[0], fate == "survived")
+        for e in executed
+        for name, fate in fates(e).items()
+    )
+    return {
+        "displays": [len(executed), len(there)],
+        "inline": dict(sorted(kinds.items())),
+        "mutants": {
+            kind: [mutants[kind, False], mutants[kind, True]]
+            for kind in sorted({kind for kind, _ in mutants})
+        },
+    }
 
 
 def test_the_engine_knows_nothing_of_the_book():
@@ -114,6 +169,8 @@ def test_worlds_of_a_chapter_that_is_left_out_are_not_loaded(monkeypatch):
     monkeypatch.setattr(worlds, "chapters", lambda: kept)
     labels = {e.label for e in EQUATIONS if e.path != f"{gone.name}.md"}
     assert {e.label for e in worlds.equations.__wrapped__()} == labels
-    executed = labels & set(worlds.load())
-    assert set(worlds.load.__wrapped__()) == executed < set(worlds.load())
+    loaded = set(worlds.load.__wrapped__())
+    executed = labels & loaded
+    inline = {label for label in loaded if label.startswith("inline: ")}
+    assert loaded - inline == executed < set(worlds.load())
     assert set(worlds.explained.__wrapped__()) <= executed

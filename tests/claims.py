@@ -1,0 +1,190 @@
+"""What a cell claims, and whether a claim could be false.
+
+A claim is an ``assert`` or a call of ``assert_…``.  It compares what is
+computed with what is computed in another way: two sides that read the same
+once the cell's own names are written out, or that name nothing at all, claim
+nothing.
+"""
+
+import ast
+import copy
+import re
+from itertools import pairwise
+
+# What returns its first argument, or nearly: it makes no other route.
+SAME = re.compile(
+    "array|asarray|copy|float|int|list|tuple|round|tolist|abs|squeeze"
+)
+# What nearly everything fulfils: alone they make no check.
+VAGUE = {"len", "isfinite", "isinstance", "hasattr", "callable"}
+PAIRS = {"isclose", "allclose", "array_equal"}
+
+
+def claims(source):
+    """The assertions of a cell, in order."""
+    return [n for n in ast.walk(ast.parse(source)) if is_claim(n)]
+
+
+def is_claim(node):
+    called = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+    name = called_name(node.value) if called else ""
+    return isinstance(node, ast.Assert) or name.startswith("assert_")
+
+
+def called_name(call):
+    return ast.unparse(call.func).rpartition(".")[2]
+
+
+def lost(old, new):
+    """Which cells claim less than they did; all together, if cells moved."""
+    before, now = ([len(claims(s)) for s in each] for each in (old, new))
+    if len(before) != len(now):
+        before, now = [sum(before)], [sum(now)]
+    return [
+        f"cell {i}: {b} assertions were recorded, there are {n}"
+        for i, (b, n) in enumerate(zip(before, now, strict=True))
+        if n < b
+    ]
+
+
+def empty(source):
+    """The claims of a cell that could not be false: line, reason."""
+    tree = ast.parse(source)
+    written_out = Inline(tree)
+    for node in claims(source):
+        for reason in reasons(tested(node), written_out):
+            yield node.lineno, f"{ast.unparse(node)}: {reason}"
+
+
+def checks(source):
+    """Whether it compares anything with something else."""
+    written_out = Inline(ast.parse(source))
+    return any(
+        is_strong(test, written_out)
+        for node in claims(source)
+        for test in tests(tested(node))
+    )
+
+
+def tested(node):
+    """What a claim says is true: an expression."""
+    return node.test if isinstance(node, ast.Assert) else node.value
+
+
+def tests(test):
+    """The comparisons that an expression is made of."""
+    match test:
+        case ast.BoolOp(values=values):
+            for value in values:
+                yield from tests(value)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield from tests(operand)
+        case ast.Call(args=[inner]) if called_name(test) in ("all", "any"):
+            yield from tests(inner)
+        case ast.Call(func=ast.Attribute(value=inner, attr="all" | "any")):
+            yield from tests(inner)
+        case ast.GeneratorExp(elt=inner) | ast.ListComp(elt=inner):
+            yield from tests(inner)
+        case _:
+            yield test
+
+
+def sides(test):
+    """What is compared; one thing alone if it is just said to be true."""
+    match test:
+        case ast.Compare(left=left, comparators=others):
+            return [left, *others]
+        case ast.Call(args=[left, right, *_]) if called_name(
+            test
+        ) in PAIRS or "assert_" in called_name(test):
+            return [left, right]
+        case _:
+            return [test]
+
+
+def reasons(whole, written_out):
+    match whole:
+        case ast.BoolOp(op=ast.Or(), values=v) if not all(map(names, v)):
+            yield "one of its alternatives is a constant"
+    for test in tests(whole):
+        found = [written_out(side) for side in sides(test)]
+        if not any(map(names, found)):
+            yield "it compares constants only"
+        for one, other in pairwise(found):
+            if names(one) and ast.dump(bare(one)) == ast.dump(bare(other)):
+                yield "both sides are the same expression"
+        for word in getattr(test, "keywords", []):
+            loose = getattr(word.value, "value", 0)
+            if word.arg == "rtol" and loose >= 1:
+                yield "with this tolerance nothing fails"
+
+
+def is_strong(test, written_out):
+    found = sides(test)
+    if len(found) > 1 and all(map(names, found)):
+        return True
+    called = {
+        called_name(n)
+        for side in found
+        for n in ast.walk(written_out(side))
+        if isinstance(n, ast.Call)
+    }
+    return bool(called - VAGUE)
+
+
+def names(node):
+    return [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+
+
+class Inline(ast.NodeTransformer):
+    """Writes out the names that a cell gives to expressions, once each."""
+
+    def __init__(self, tree):
+        stored = [n.id for n in names(tree) if isinstance(n.ctx, ast.Store)]
+        for node in ast.walk(tree):  # x[0] = 1 is another x
+            match node:
+                case ast.Subscript(ctx=ast.Store(), value=value):
+                    stored += [n.id for n in names(value)]
+        self.known = {
+            node.targets[0].id: node.value
+            for node in tree.body
+            if isinstance(node, ast.Assign)
+            and len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
+            and stored.count(node.targets[0].id) == 1
+            and (names(node.value) or isinstance(node.value, ast.Constant))
+        }
+
+    def __call__(self, node):
+        return self.visit(copy.deepcopy(node))
+
+    def visit_Name(self, node):
+        if node.id not in self.known:
+            return node
+        value = self.known.pop(node.id)  # else it could go round in circles
+        found = self(value)
+        self.known[node.id] = value
+        return found
+
+
+def bare(node):
+    """Without what changes nothing: copies, roundings, + 0, times 1."""
+
+    class Bare(ast.NodeTransformer):
+        def visit_Call(self, node):
+            node = self.generic_visit(node)
+            if not SAME.fullmatch(called_name(node)):
+                return node
+            owner = getattr(node.func, "value", None)
+            if owner is not None and ast.unparse(owner) != "np":
+                return owner
+            return node.args[0] if node.args else node
+
+        def visit_BinOp(self, node):
+            node = self.generic_visit(node)
+            neutral = 0 if isinstance(node.op, ast.Add | ast.Sub) else 1
+            right = getattr(node.right, "value", None)
+            scalar = isinstance(node.right, ast.Constant) and right == neutral
+            return node.left if scalar else node
+
+    return Bare().visit(copy.deepcopy(node))
