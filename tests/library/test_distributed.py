@@ -255,6 +255,9 @@ def test_a_cluster_whose_workers_have_not_come_yet_is_waited_for(paper):
     model = distributed.ridge(features(), blocks(), 0.1, paper)
     assert model.N == 150
     assert paper.most == 1 + 4
+    arrays = sum(X.nbytes + t.nbytes for X, t in blocks())
+    maps = len(pickle.dumps(features(), protocol=5))
+    assert model.traffic.to_workers == arrays + maps
 
 
 def test_a_worker_of_many_threads_has_blocks_for_all_of_them(paper):
@@ -268,20 +271,22 @@ def test_a_worker_of_many_threads_has_blocks_for_all_of_them(paper):
 
 
 def test_workers_that_come_and_go_are_noticed(paper):
-    """One at the start, five after the third block, none for a moment."""
+    """Five come, then four go, and for a moment the last one."""
     under_way = []
 
     def wait(future, timeout):
-        waiting = [f for f in paper.futures if f.number and not f.done()]
+        waiting = [f for f in paper.futures if not f.done()]
         under_way.append(len(waiting))
         paper.workers = {3: 5, 20: 0}.get(future.number, 1)
         future.work()
 
     paper.workers, paper.dask.wait = 1, wait
-    model = distributed.ridge(features(), blocks(30), 0.1, paper)
-    assert model.N == 30 * 30
-    assert max(under_way[:4]) == 4
-    assert max(under_way) == 4 * 5
+    model = distributed.ridge(features(), blocks(40), 0.1, paper)
+    assert model.N == 40 * 30
+    # Nothing more is asked for until what five were given is done.
+    assert under_way[1:6] == [4, 4, 4, 4, 20]
+    assert under_way[5:22] == list(range(20, 3, -1))
+    assert under_way[22:37] == [4] * 15
 
 
 def test_what_is_delayed_becomes_a_future(paper):
