@@ -181,7 +181,7 @@ bench: $(PEERS)
 	@$(BIN)/python -W ignore -m benchmarks $(if $(QUICK),--quick,--output benchmarks/results.json)
 	$(if $(QUICK),,@$(BIN)/python -W ignore -m benchmarks.anatomy)
 
-# The large sweep of chapter 24: six minutes of one core, and what is kept is small.
+# The large sweep of chapter 24: eight minutes of one core, and what is kept is small.
 flights: $(READY)
 	@$(BIN)/python -m benchmarks.flights
 

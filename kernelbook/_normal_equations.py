@@ -102,7 +102,8 @@ class NormalEquations:
     def add(self, Phi: NDArray[Any], t: FloatArray) -> None:
         """One more block: (n, M) features and (n,) or (n, Q) targets.
 
-        Products of single precision are added up in double precision.
+        Features of single precision are summed over the block in theirs,
+        and what the block gives is added in double precision.
         """
         if Phi.dtype == np.float32:
             self.A += ssyrk(1.0, Phi.T)
@@ -202,7 +203,7 @@ def accumulate_blocks(
 ) -> NormalEquations:
     """The sums over blocks, of which one at a time is in memory."""
     total: NormalEquations | None = None
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(iterated(blocks)):
         sums = sums_of_block(features, block, number)
         total = joined(total, sums, number)
         progress(f"{total.N} rows in {number + 1} blocks")
@@ -210,6 +211,17 @@ def accumulate_blocks(
         raise ValueError("blocks must hold at least one pair (X, t), got none")
     features.finish(total)
     return total
+
+
+def iterated(blocks: Iterable[Any]) -> Iterator[Any]:
+    """One block after the other."""
+    try:
+        return iter(blocks)
+    except TypeError:
+        raise ValueError(
+            "blocks must be a list or a generator of blocks, got "
+            f"{type(blocks).__name__}"
+        ) from None
 
 
 def joined(

@@ -28,7 +28,7 @@ from kernelbook import _normal_equations as sums
 from kernelbook._checks import FloatArray
 from kernelbook._progress import Progress
 
-AHEAD = 4  # blocks for each worker that are waiting, at work or not yet added
+AHEAD = 4  # blocks for each thread that are waiting, at work or not yet added
 PATIENCE = 30.0  # seconds without any worker, before the cluster is lost
 LOOK = 1.0  # seconds between two looks at a silent cluster
 
@@ -76,7 +76,8 @@ class Traffic:
     """What went over the wire, in bytes; nothing if there is no cluster."""
 
     to_workers: int = 0
-    """The feature map, once for each worker, and blocks given as arrays."""
+    """The feature map, once for each worker that was there at the start, and
+    blocks given as arrays."""
     from_workers: int = 0
     """The sums."""
     blocks: int = 0
@@ -159,7 +160,7 @@ def ridge(
             "features must be a feature map of nystrom or fourier, got "
             f"{type(features).__name__}"
         )
-    lam = _checks.positive(lam, "lam")
+    lam, blocks = _checks.positive(lam, "lam"), sums.iterated(blocks)
     shown = Progress("distributed.ridge", progress, waiting=True)
     with _connected(client) as cluster:
         if cluster is None:
@@ -267,7 +268,7 @@ class _Cluster:
         self.address = client.scheduler.address
         self.done = 0
         with self._in_touch():
-            self.workers = max(1, len(client.nthreads()))
+            self._anybody()
 
     def sums_of(self, blocks: Iterable[Any]) -> Generator[_Made]:
         """The sums over each block, in order; few blocks are under way.
@@ -282,8 +283,8 @@ class _Cluster:
         )
         try:
             while True:
-                more = AHEAD * self.workers - len(asked)
-                for number, block in islice(numbered, more):
+                more = AHEAD * self.threads - len(asked)
+                for number, block in islice(numbered, max(0, more)):
                     there = self._there(block)
                     future = self._submit(_make, features, there, number)
                     asked.append((future, size + _bytes(block)))
@@ -296,6 +297,13 @@ class _Cluster:
         finally:
             for future, _ in asked:
                 future.release()
+
+    def _anybody(self) -> bool:
+        """Whether there are workers; notes how many, as they come and go."""
+        threads = self.client.nthreads()
+        self.workers = max(1, len(threads))
+        self.threads = max(1, sum(threads.values()))
+        return bool(threads)
 
     def _there(self, block: Any) -> Any:
         """A block as a task takes it: what is delayed, as a future."""
@@ -317,7 +325,7 @@ class _Cluster:
         seen = time.monotonic()
         while not future.done():
             with self._in_touch():
-                if self.client.nthreads():
+                if self._anybody():
                     seen = time.monotonic()
                 if time.monotonic() - seen > PATIENCE:
                     raise CancelledError

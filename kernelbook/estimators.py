@@ -129,6 +129,10 @@ class _KernelEstimator(BaseEstimator):
         tags.input_tags.sparse = issparse(_taken(self.kernel, row))
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """A fit that was refused has counted the columns of X, no more."""
+        return hasattr(self, "kernel_")
+
     def _given(self) -> Kernel:
         """The kernel, if it is one."""
         if not isinstance(self.kernel, Kernel):
@@ -430,17 +434,16 @@ class _WithLandmarks(_KernelRegressor):
     landmarks: str
     random_state: Any
 
-    def _chosen(self, X: Any, lam: float) -> Any:
+    def _chosen(self, k: Kernel, X: Any, lam: float) -> Any:
         """Inputs that are landmarks, at most M and none superfluous."""
-        k, rng = self.kernel_, _generator(self.random_state)
-        N = number_of(X)
+        N, rng = number_of(X), _generator(self.random_state)
         M = min(_checks.count(self.M, "M"), N)
         if self.landmarks == "pivoted":
             numbers = nystrom.pivoted_cholesky(k, X, M).numbers
             return _expansion.chosen(X, numbers)
         numbers = nystrom.uniform_landmarks(N, M, rng)
         if self.landmarks == "leverage":
-            first = self._independent(_expansion.chosen(X, numbers))
+            first = _independent(k, _expansion.chosen(X, numbers))
             scores = nystrom.approximate_leverage_scores(k, X, lam, first)
             M = min(M, int(np.count_nonzero(scores)))
             numbers = nystrom.draw_landmarks(scores, M, rng)
@@ -449,12 +452,13 @@ class _WithLandmarks(_KernelRegressor):
                 "landmarks must be 'uniform', 'leverage' or 'pivoted', got "
                 f"{self.landmarks!r}"
             )
-        return self._independent(_expansion.chosen(X, numbers))
+        return _independent(k, _expansion.chosen(X, numbers))
 
-    def _independent(self, landmarks: Any) -> Any:
-        """Those that add something to the others, under the kernel."""
-        kept = nystrom.independent_landmarks(self.kernel_, landmarks)
-        return _expansion.chosen(landmarks, kept)
+
+def _independent(k: Kernel, landmarks: Any) -> Any:
+    """Those that add something to the others, under the kernel."""
+    kept = nystrom.independent_landmarks(k, landmarks)
+    return _expansion.chosen(landmarks, kept)
 
 
 class NystromRidge(_WithLandmarks):
@@ -507,16 +511,10 @@ class NystromRidge(_WithLandmarks):
     def fit(self, X: Any, y: ArrayLike) -> "NystromRidge":
         """Fit to N inputs X and (N,) or (N, Q) targets y."""
         X, y = self._examples(X, y, multi_output=True, y_numeric=True)
-        self.kernel_ = self._kernel_for(X)
-        self.landmarks_ = self._chosen(X, self.lam)
-        self.model_ = nystrom.fit(
-            self.kernel_,
-            X,
-            y,
-            self.lam,
-            self.landmarks_,
-            progress=self.progress,
-        )
+        k = self._kernel_for(X)
+        L = self._chosen(k, X, self.lam)
+        model = nystrom.fit(k, X, y, self.lam, L, progress=self.progress)
+        self.kernel_, self.landmarks_, self.model_ = k, L, model
         return self
 
     def predict(self, X: Any) -> FloatArray:
@@ -574,9 +572,9 @@ class FourierRidge(_KernelRegressor):
     def fit(self, X: Any, y: ArrayLike) -> "FourierRidge":
         """Fit to N inputs X and (N,) or (N, Q) targets y."""
         X, y = self._examples(X, y, multi_output=True, y_numeric=True)
-        self.kernel_ = self._kernel_for(X)
+        k = self._kernel_for(X)
         self.model_ = fourier.fit(
-            self.kernel_,
+            k,
             X,
             y,
             self.lam,
@@ -586,6 +584,7 @@ class FourierRidge(_KernelRegressor):
             dtype=self.dtype,
             progress=self.progress,
         )
+        self.kernel_ = k
         return self
 
     def predict(self, X: Any) -> FloatArray:
@@ -651,18 +650,18 @@ class IterativeRidge(_WithLandmarks):
     def fit(self, X: Any, y: ArrayLike) -> "IterativeRidge":
         """Fit to N inputs X and (N,) or (N, Q) targets y."""
         X, y = self._examples(X, y, multi_output=True, y_numeric=True)
-        self.kernel_ = self._kernel_for(X)
+        k = self._kernel_for(X)
         self.model_ = iterative.fit(
-            self.kernel_,
+            k,
             X,
             y,
             self.lam,
-            self._chosen(X, self.lam),
+            self._chosen(k, X, self.lam),
             tolerance=self.tolerance,
             max_iterations=self.max_iterations,
             progress=self.progress,
         )
-        self.dual_coef_ = self.model_.a
+        self.kernel_, self.dual_coef_ = k, self.model_.a
         self.error_ = self.model_.error
         # scikit-learn counts from 1, and targets of zeros take no step
         self.n_iter_ = max(1, self.model_.iterations)
@@ -739,22 +738,17 @@ class SparseGaussianProcessRegressor(_WithLandmarks):
     def fit(self, X: Any, y: ArrayLike) -> "SparseGaussianProcessRegressor":
         """Learn and condition on N inputs X and (N,) or (N, Q) targets y."""
         X, y = self._examples(X, y, multi_output=True, y_numeric=True)
-        self.kernel_, self.beta_ = self._kernel_for(X), self.beta
-        precision = _checks.positive(self.beta, "beta")
-        self.landmarks_ = self._chosen(X, 1 / precision)
-        self.learned_ = self._learned(X, y) if self.learn else None
-        if self.learned_ is not None:
-            self.kernel_, self.beta_ = self.learned_.k, self.learned_.beta
-            self.landmarks_ = self._independent(self.landmarks_)
+        k, beta = self._kernel_for(X), self.beta
+        L = self._chosen(k, X, 1 / _checks.positive(beta, "beta"))
+        learned = self._learned(k, X, y, L) if self.learn else None
+        if learned is not None:
+            k, beta = learned.k, learned.beta
+            L = _independent(k, L)
         self.gp_ = inducing.fit(
-            self.kernel_,
-            X,
-            y,
-            self.beta_,
-            self.landmarks_,
-            fitc=self.fitc,
-            progress=self.progress,
+            k, X, y, beta, L, fitc=self.fitc, progress=self.progress
         )
+        self.kernel_, self.beta_ = k, beta
+        self.landmarks_, self.learned_ = L, learned
         return self
 
     def predict(
@@ -789,13 +783,13 @@ class SparseGaussianProcessRegressor(_WithLandmarks):
         k = super()._kernel_for(X)
         return k if self.kernel is not None else 1.0 * k
 
-    def _learned(self, X: Any, y: Any) -> learning.Learned:
+    def _learned(self, k: Kernel, X: Any, y: Any, L: Any) -> learning.Learned:
         return inducing.learn(
-            self.kernel_,
+            k,
             X,
             y,
             self.beta,
-            self.landmarks_,
+            L,
             hold=self.hold,
             evaluations=self.evaluations,
             progress=self.progress,

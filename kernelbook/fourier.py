@@ -273,8 +273,9 @@ def fit(
     M : number of features, even
     rng : seed or NumPy generator
     orthogonal : as in :func:`frequencies`
-    dtype : of the features; products of np.float32 are added up in double
-        precision, in half the time
+    dtype : of the features; np.float32 takes half the time.  Sums over one
+        block, of 2¹⁹/M rows or so, are then of single precision, those over
+        the blocks of double
     progress : report to stderr when it takes longer than ten seconds
 
     Returns

@@ -323,11 +323,17 @@ def feature_map(
     k : kernel
     landmarks : (M, D) inputs, or M objects if the kernel takes such
     report_jitter : whether a JitterWarning says that W needed jitter, as it
-        does where landmarks coincide
+        does where landmarks coincide or are more than the kernel has
+        features; :func:`independent_landmarks` leaves these out
 
     Returns
     -------
     features : NystromMap, called with inputs
+
+    Raises
+    ------
+    ValueError
+        If k(x, x) is 0 for every landmark.
 
     Examples
     --------
@@ -340,8 +346,13 @@ def feature_map(
     landmarks = _landmarks(k, landmarks)
     W = gram(k, landmarks)
     size = float(np.abs(W).sum(axis=0).max())
+    if size == 0:
+        raise ValueError("landmarks must have k(x, x) > 0 somewhere, got 0")
     factor = _linalg.factor(
-        W, f"W of {k}", overwrite=True, report=report_jitter
+        W,
+        f"W of {k}, the Gram matrix of the landmarks,",
+        overwrite=True,
+        report=report_jitter,
     )
     at_the_end = sums.well_conditioned(factor, size)
     return NystromMap(k, landmarks, factor, at_the_end)

@@ -137,7 +137,8 @@ class Chapter(IPyNbFile):
     def statements(self, seeds):
         """All of the chapter, so many times, in one kernel."""
         for seed in range(1, seeds + 1):
-            call = f"%colors nocolor\nreseed({seed})\n%reset -f"
+            call = f"%colors nocolor\nreseed({seed})\n%reset -f\n"
+            call += "__spec__ = None  # which new processes look for"
             cell = nbformat.v4.new_code_cell(inspect.getsource(reseed) + call)
             yield self.test(Statement, f"seed {seed}", 0, cell)
             for number, cell in enumerate(self.code):

@@ -84,6 +84,8 @@ def test_what_is_wrong_is_named():
         distributed.ridge(np.ones(3), blocks(), 0.1)
     with pytest.raises(ValueError, match="blocks must hold at least one bloc"):
         distributed.ridge(phi, [], 0.1)
+    with pytest.raises(ValueError, match=r"blocks must be a list .* got int"):
+        distributed.ridge(phi, 3, 0.1)
     with pytest.raises(
         ValueError, match=r"client must be a Dask client, .*int"
     ):
@@ -166,8 +168,8 @@ class Client:
 
     status = "running"
 
-    def __init__(self, workers=2):
-        self.workers = workers
+    def __init__(self, workers=2, threads=1):
+        self.workers, self.threads = workers, threads
         self.scheduler = SimpleNamespace(address="tcp://paper:1")
         self.most, self.released, self.futures = 0, [], []
         self.pure = Counter()
@@ -186,7 +188,7 @@ class Client:
         return future
 
     def nthreads(self):
-        return dict.fromkeys(range(self.workers), 1)
+        return dict.fromkeys(range(self.workers), self.threads)
 
 
 class ClosedClientError(Exception):
@@ -253,6 +255,38 @@ def test_a_cluster_whose_workers_have_not_come_yet_is_waited_for(paper):
     model = distributed.ridge(features(), blocks(), 0.1, paper)
     assert model.N == 150
     assert paper.most == 1 + 4
+    arrays = sum(X.nbytes + t.nbytes for X, t in blocks())
+    maps = len(pickle.dumps(features(), protocol=5))
+    assert model.traffic.to_workers == arrays + maps
+
+
+def test_a_worker_of_many_threads_has_blocks_for_all_of_them(paper):
+    paper.threads = 3
+    model = distributed.ridge(features(), blocks(40), 0.1, paper)
+    assert paper.most == 1 + 4 * 2 * 3
+    # The map goes to a worker, not to its threads.
+    maps = 2 * len(pickle.dumps(features(), protocol=5))
+    arrays = sum(X.nbytes + t.nbytes for X, t in blocks(40))
+    assert model.traffic.to_workers == maps + arrays
+
+
+def test_workers_that_come_and_go_are_noticed(paper):
+    """Five come, then four go, and for a moment the last one."""
+    under_way = []
+
+    def wait(future, timeout):
+        waiting = [f for f in paper.futures if not f.done()]
+        under_way.append(len(waiting))
+        paper.workers = {3: 5, 20: 0}.get(future.number, 1)
+        future.work()
+
+    paper.workers, paper.dask.wait = 1, wait
+    model = distributed.ridge(features(), blocks(40), 0.1, paper)
+    assert model.N == 40 * 30
+    # Nothing more is asked for until what five were given is done.
+    assert under_way[1:6] == [4, 4, 4, 4, 20]
+    assert under_way[5:22] == list(range(20, 3, -1))
+    assert under_way[22:37] == [4] * 15
 
 
 def test_what_is_delayed_becomes_a_future(paper):

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 
 from kernelbook import fourier, inducing, iterative, nystrom
@@ -300,3 +301,42 @@ def test_parameters_are_checked_by_the_functions(model, message):
     X, y, _ = data()
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("make", CLASSES)
+def test_a_fit_that_is_refused_leaves_nothing_half_fitted(make):
+    """Whatever is wrong: data, a parameter, or what comes out in the end."""
+    X, y, Z = data()
+    wrong = X.copy()
+    wrong[3, 1] = np.nan
+    price = "beta" if "beta" in make().get_params() else "lam"
+    refused = [
+        ({}, wrong, y),
+        ({}, X, np.full_like(y, np.inf)),
+        ({}, X[:0], y[:0]),
+        ({price: -1.0}, X, y),
+        ({"M": 0}, X, y),
+        ({"random_state": -1}, X, y),
+    ]
+    for change, inputs, targets in refused:
+        model = make(kernel=K, **change)
+        with pytest.raises(ValueError):
+            model.fit(inputs, targets)
+        with pytest.raises(NotFittedError):
+            model.predict(Z)
+    fitted = make(kernel=K).fit(X, y)
+    before = fitted.predict(Z)
+    with pytest.raises(ValueError, match=f"{price} must be > 0"):
+        fitted.set_params(**{price: -1.0, "kernel": Gaussian(2.0)}).fit(X, y)
+    assert np.array_equal(fitted.predict(Z), before)
+    assert fitted.kernel_ == K or fitted.learned_.k == fitted.kernel_
+
+
+def test_fewer_rows_than_features_are_enough():
+    X, y, Z = data(N=4)
+    exact = np.linalg.solve(K(X) + 0.2 * np.eye(4), y) @ K(X, Z)
+    for make in (NystromRidge, IterativeRidge):
+        model = make(K, lam=0.2, M=100).fit(X, y)
+        assert_allclose(model.predict(Z), exact, rtol=1e-6)
+    waves = FourierRidge(K, lam=0.2, M=20_000).fit(X, y)
+    assert_allclose(waves.predict(Z), exact, atol=0.05)

@@ -156,6 +156,7 @@ def bad_block(X=((1.0,),), t=(1.0,)):
         ([rows(), 7], r"^block 1: each of blocks must be a pair .* got int"),
         ([(1, 2, 3)], r"^block 0: each of blocks must be a pair .* tuple"),
         ([], r"^blocks must hold at least one pair"),
+        (None, r"^blocks must be a list or a generator .* got NoneType"),
     ],
 )
 def test_a_bad_block_is_named(blocks, message):

@@ -10,7 +10,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
 
 from kernelbook import _normal_equations as sums
-from kernelbook import nystrom, ridge
+from kernelbook import distributed, inducing, iterative, nystrom, ridge
 from kernelbook.exceptions import JitterWarning
 from kernelbook.kernels import Gaussian, Linear, Polynomial, Spectrum
 
@@ -230,11 +230,44 @@ def test_features_are_those_of_the_landmarks_cholesky():
 
 def test_landmarks_that_coincide_are_reported_and_harmless():
     X, t, Z = data(40)
-    with pytest.warns(JitterWarning, match=r"W of Gaussian\(gamma=0.3\)"):
+    said = r"W of Gaussian\(gamma=0.3\), the Gram matrix of the landmarks, is"
+    with pytest.warns(JitterWarning, match=said):
         twice = nystrom.fit(K, X, t, 0.1, np.vstack([X[:5], X[:5]]))
     once = nystrom.fit(K, X, t, 0.1, X[:5])
     assert_allclose(twice.predict(Z), once.predict(Z), rtol=1e-6)
     nystrom.feature_map(K, np.vstack([X[:5], X[:5]]), report_jitter=False)
+
+
+def ways_to_use(landmarks, k, X, t, Z):
+    """Predictions by every function that takes landmarks."""
+    cut = [(X[:9], t[:9]), (X[9:], t[9:])]
+    yield nystrom.fit(k, X, t, 0.1, landmarks).predict(Z)
+    yield nystrom.fit_blocks(k, cut, 0.1, landmarks).predict(Z)
+    phi = nystrom.feature_map(k, landmarks)
+    yield distributed.ridge(phi, cut, 0.1).predict(Z)
+    yield iterative.fit(k, X, t, 0.1, landmarks).predict(Z)
+    model = inducing.fit(k, X, t, 10.0, landmarks)
+    yield inducing.predict(model, Z).mean
+
+
+def test_landmarks_of_low_rank_are_reported_and_harmless():
+    """More landmarks than a linear kernel has features."""
+    X, t, Z = data(40)
+    D = X.shape[1]
+    few = list(ways_to_use(X[:D], Linear(), X, t, Z))
+    with pytest.warns(JitterWarning, match="the Gram matrix of the landmarks"):
+        many = list(ways_to_use(X[: D + 6], Linear(), X, t, Z))
+    for y in [*few, *many]:
+        assert_allclose(y, few[0], rtol=1e-6)
+
+
+def test_landmarks_that_say_nothing_are_refused():
+    X, t, Z = data(40)
+    message = r"landmarks must have k\(x, x\) > 0 somewhere, got 0"
+    with pytest.raises(ValueError, match=message):
+        list(ways_to_use(0 * X[:2], Linear(), X, t, Z))
+    with pytest.raises(ValueError, match=message):
+        iterative.fit(Linear(), X, t, 0.1, 0 * X[:2])
 
 
 # -------------------------------------------------------------------- ridge

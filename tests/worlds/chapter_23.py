@@ -333,3 +333,69 @@ def _(rng):
         "f": f,
         "E_s": np.sqrt(d @ p.K @ d + p.lam * d @ d),
     }
+
+
+@world("inline: the parabola along a direction")
+def _(rng):
+    """f from pairs of entries, as in the world of eq-cg-objective."""
+    p = problem(rng)
+    a, direction = rng.standard_normal((2, p.N))
+
+    def f(a):
+        pairs = [a[n] * a[m] * p.A[n, m] for n, m in np.ndindex(p.N, p.N)]
+        return sum(pairs) / 2 - sum(p.t * a)
+
+    return bindings(p) | {
+        r"\mathbf a_s": a,
+        r"\mathbf p_s": direction,
+        r"\mathbf r_s": p.t - p.A @ a,
+        r"\eta": rng.uniform(0.5, 2.0),
+        "f": f,
+    }
+
+
+def through_glasses(rng):
+    """Any P, and the vectors of the other variables by its eigenvectors."""
+    p = problem(rng)
+    B = rng.standard_normal((p.N, p.N))
+    P = B @ B.T + np.eye(p.N)
+    values, U = np.linalg.eigh(P)
+    root = U @ np.diag(values**0.5) @ U.T
+    r, direction = rng.standard_normal((2, p.N))
+    bound = bindings(p) | {r"\mathbf R": root, r"\mathbf r": r}
+    hats = {
+        r"\hat{\mathbf A}": np.linalg.solve(
+            root, np.linalg.solve(root, p.A).T
+        ).T,
+        r"\hat{\mathbf a}": root @ p.a,
+        r"\hat{\mathbf r}": np.linalg.solve(root, r),
+        r"\hat{\mathbf p}": root @ direction,
+    }
+    more = {r"\mathbf p": direction, r"\mathbf z": np.linalg.solve(P, r)}
+    return bound | hats | more
+
+
+@world("inline: the system through glasses")
+def _(rng):
+    return through_glasses(rng)
+
+
+@world("inline: products through glasses")
+def _(rng):
+    return through_glasses(rng)
+
+
+@world("inline: the guess of the landmarks")
+def _(rng):
+    """Rows of W in the place of those of C, each for N/M examples."""
+    M, N, lam = 3, 7, rng.uniform(0.3, 2.0)
+    W = kernels.Gaussian(0.7)(rng.standard_normal((M, 2)))
+    P = sum(N / M * np.outer(c, c) for c in W) + lam * W
+    return {
+        "N": N,
+        "M": M,
+        r"\lambda": lam,
+        r"\mathbf W": W,
+        r"\mathbf U": np.linalg.cholesky(W).T,
+        r"\mathbf P": P,
+    }

@@ -1,6 +1,7 @@
 """Chapter 24: sums over rows, what they cost, and an error over days."""
 
 import numpy as np
+from scipy.optimize import brentq
 
 from kernelbook import distributed
 
@@ -71,13 +72,14 @@ def _(rng):
 @world("eq-many-time")
 def _(rng):
     """Seconds of each worker, of the wire and of the end, one by one."""
-    c_1, c_2, c_3, c_b, v = rng.uniform(0.5, 2.0, 5)
+    c_0, c_1, c_2, c_3, c_b, v = rng.uniform(0.5, 2.0, 6)
     M, B, W, per_block = 3, 6, 2, 5
     busy = np.zeros(W)
     wire = 0.0
     for block in range(B):
         for _ in range(per_block):
             busy[block % W] += sum([c_1] * M) + sum([c_2] * M**2)
+        wire += c_0
         wire += c_b / v
     return {
         "T": busy.max() + wire + c_3 * M * M * M,
@@ -85,9 +87,37 @@ def _(rng):
         "M": M,
         "B": B,
         "W": W,
+        "c_0": c_0,
         "c_1": c_1,
         "c_2": c_2,
         "c_3": c_3,
+        "c_b": c_b,
+        "v": v,
+    }
+
+
+@world("eq-many-best")
+def _(rng):
+    """Where a tenth more workers take as long as a tenth fewer.
+
+    For a/W + bW that is where it is lowest.
+    """
+    c_0, c_1, c_2, c_b, v = rng.uniform(0.5, 2.0, 5)
+    N, M, q = 1000, 3, 4
+
+    def seconds(W):
+        rows = sum([N / W * c_1] * M) + sum([N / W * c_2] * M**2)
+        return rows + q * W * c_0 + q * W * c_b / v
+
+    found = brentq(lambda W: seconds(1.1 * W) - seconds(W / 1.1), 0.1, 1e4)
+    return {
+        "W^*": found,
+        "N": N,
+        "M": M,
+        "q": q,
+        "c_0": c_0,
+        "c_1": c_1,
+        "c_2": c_2,
         "c_b": c_b,
         "v": v,
     }
