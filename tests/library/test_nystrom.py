@@ -230,7 +230,7 @@ def test_features_are_those_of_the_landmarks_cholesky():
 
 def test_landmarks_that_coincide_are_reported_and_harmless():
     X, t, Z = data(40)
-    said = r"W of Gaussian\(gamma=0.3\), the Gram matrix of the landmarks, is"
+    said = r"W of Gaussian.*, the Gram matrix of the landmarks, is positive"
     with pytest.warns(JitterWarning, match=said):
         twice = nystrom.fit(K, X, t, 0.1, np.vstack([X[:5], X[:5]]))
     once = nystrom.fit(K, X, t, 0.1, X[:5])
