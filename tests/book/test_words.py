@@ -76,8 +76,6 @@ OUTSIDE = ("estimators.", "exceptions.", "labels.")
 DOORS = {
     "kernel_logistic.KernelLogistic",
     "kernel_logistic.fit",
-    "svm.KernelMachine",
-    "svm.fit",
 }
 
 
