@@ -84,6 +84,11 @@ def is_number(value: Value) -> bool:
     return is_numeric(value) and value.shape[2:] == (1, 1)
 
 
+def is_row(value: Value) -> bool:
+    """Or a number, which is a short one."""
+    return is_numeric(value) and value.shape[2] == 1
+
+
 def is_column(a: Value, b: Value) -> bool:
     """Whether the first is one and the second a row of as many."""
     numeric = is_numeric(a) and is_numeric(b)
@@ -217,6 +222,7 @@ OPERATIONS: dict[str, Callable[..., Value]] = {
 
 SAID = {*"=<>", r"\le", r"\ge", r"\ne", r"\subset", r"\subseteq", r"\sim"}
 SAID |= {r"\approx", r"\equiv", r"\leftarrow", r"\to", r"\succ", r"\succeq"}
+SAID |= {r"\propto"}
 
 
 def agree(
@@ -236,6 +242,10 @@ def agree(
         return bool(sets.get(op, operator.eq)(a, b))
     if a.shape[2:] != b.shape[2:] and not (is_zero(a) or is_zero(b)):
         raise ValueError(f"{said(a)} against {said(b)}")
+    if op == r"\propto":  # one is the other, times a positive number
+        if is_number(a):
+            raise ValueError("two numbers are always proportional")
+        a, b = (v / np.linalg.norm(v) for v in (a, b))
     difference = a - b
     scale = max(np.abs(v).max(initial=0) for v in (a, b))
     if of_zero or not (a.any() and b.any()):
