@@ -153,10 +153,11 @@ def _(rng):
     }
 
 
-def two_scattered(rng):
+def two_scattered(rng, apart=0.0):
     """Two classes of unlike size, with more inputs than features."""
     p = problem(rng, N=12)
     p.t[:3] = 1.0
+    p.X[:, 0] += apart * p.t
     means = {sign: p.X[p.t == sign].mean(axis=0) for sign in (1.0, -1.0)}
     own = np.array([means[t] for t in p.t])
     scatter = fisher.scatter(p.X, (p.t > 0).astype(int)).within
@@ -419,16 +420,20 @@ def _(rng):
 
 @world("inline: least squares about the mean")
 def _(rng):
-    p, here = two_scattered(rng)
-    plus, minus = p.X[p.t > 0].mean(axis=0), p.X[p.t < 0].mean(axis=0)
+    """Also where s is nearly as large as it can be."""
+    return [about_the_mean(*two_scattered(rng, apart)) for apart in (0, 3)]
+
+
+def about_the_mean(p, here):
+    plus, minus = p.X[p.t > 0], p.X[p.t < 0]
     b, *w = discriminant.least_squares_weights(p.X, p.t)
     return here | {
         r"\mathbf w": np.array(w),
         "b": b,
         r"\bar t": p.t.mean(),
         r"\mathbf m": p.X.mean(axis=0),
-        r"\mathbf d": plus - minus,
-        "s": np.mean(p.X[p.t > 0] @ w) - np.mean(p.X[p.t < 0] @ w),
+        r"\mathbf d": plus.mean(axis=0) - minus.mean(axis=0),
+        "s": np.mean(plus @ w) - np.mean(minus @ w),
         "t_": p.t,
     }
 
