@@ -466,7 +466,7 @@ def _(rng):
 @world("inline: scores of softmax")
 def _(rng):
     """The classes count from 1."""
-    q = classes_problem(rng)
+    q = classes_problem(rng, N=2, K=3)
     F = discriminant.scores(q.W, q.X)
     T = np.zeros((q.N, q.K))
     T[np.arange(q.N), q.t] = 1
@@ -513,12 +513,12 @@ def _(rng):
         "c": c,
         r"\mathcal L": lambda w: logistic.log_likelihood(w, q.X, q.t),
     }
-    far = np.full((2, 1), (-50 / c - v[0]) / v[1])  # one right, one wrong
+    far = np.full((2, 1), (-25 / c - v[0]) / v[1])  # one right, one wrong
 
     def bound_is_reached(w):
         return logistic.log_likelihood(w, far, [1, -1])
 
-    reached = {r"\delta": 50 / c, r"\mathcal L": bound_is_reached}
+    reached = {r"\delta": 25 / c, r"\mathcal L": bound_is_reached}
     return [here, here | reached | {"@tight": True}]
 
 
