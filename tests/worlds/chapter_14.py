@@ -521,7 +521,7 @@ def _(rng):
 
 @world("inline: the score of a class")
 def _(rng):
-    X, model, here = three_gaussians(rng)
+    _, model, here = three_gaussians(rng)
     (x,) = rng.standard_normal((1, 2))
     f = bayes.log_joint(model, [x])[0]
     return here | {r"\mathbf x": x, "f_": From(0, f)}
@@ -530,7 +530,7 @@ def _(rng):
 @world("inline: priors with a multiplier", tolerance=1e-6)
 def _(rng):
     """The slope of the log likelihood, by differences, of one prior."""
-    X, t, model, here = lda(rng)
+    _, t, model, here = lda(rng)
     counts, (pi, *_), h = np.bincount(t), model.pi, 1e-5
     slope = counts[0] * (np.log(pi + h) - np.log(pi - h)) / (2 * h)
     return here | {r"\nu": slope}
@@ -559,7 +559,7 @@ def four_dimensions(rng):
 @world("inline: discriminants")
 def _(rng):
     X, t, S, _ = four_dimensions(rng)
-    V, ratios = fisher.discriminants(X, t)
+    V, _ = fisher.discriminants(X, t)
     return {
         "K": 3,
         r"\mathbf S_W": S.within,

@@ -13,7 +13,8 @@ from worlds.relations import (
     verdicts,
 )
 
-DONE = {"02", "06", "10", "12", "13", "14", "15", "16", "17"}  # chapters whose list is whole
+# Chapters whose list is whole.
+DONE = {"02", "06", "10", "12", "13", "14", "15", "16", "17"}
 PAGES = chapters()
 ids = {"ids": lambda page: page.number}
 
