@@ -84,11 +84,6 @@ def is_number(value: Value) -> bool:
     return is_numeric(value) and value.shape[2:] == (1, 1)
 
 
-def is_row(value: Value) -> bool:
-    """Or a number, which is a short one."""
-    return is_numeric(value) and value.shape[2] == 1
-
-
 def is_column(a: Value, b: Value) -> bool:
     """Whether the first is one and the second a row of as many."""
     numeric = is_numeric(a) and is_numeric(b)
