@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.integrate import quad
 from scipy.linalg import expm
-from scipy.special import erf
+from scipy.special import erf, expit
 from typeset import Of, Sample
 
 from kernelbook import kernels, networks
@@ -117,10 +117,15 @@ def _(rng):
     for depth in range(4):
         deep = networks.deep_relu_kernel(K, depth)
         rho.append(deep[0, 1] / np.sqrt(deep[0, 0] * deep[1, 1]))
+    zero = [
+        kernels.ArcCosine(0)([[1.0, 0.0]], [[r, np.sqrt(1 - r * r)]])[0, 0]
+        for r in rho
+    ]
     return {
         "l": range(1, 4),
         r"\rho^": rho,
         r"\theta^": np.arccos(rho),
+        r"\frac{d \rho^{(l+1)}}{d \rho^{(l)}}": Of("l", lambda l: zero[l - 1]),
     }
 
 
@@ -190,7 +195,12 @@ def _(rng):
     square = 1.0  # E[Q²]; the mean of Q stays 1
     for _ in range(L):
         square *= (2 / H) ** 2 * (H * fourth + H * (H - 1) * second**2)
-    return {"H": H, "L": L, r"\kappa_L": 3 * square - 3}
+    return {
+        "H": H,
+        "L": L,
+        r"\kappa_L": 3 * square - 3,
+        r"\mathbb E[Q^2]": square,
+    }
 
 
 def small_network(rng, D=3, H=5):
@@ -301,17 +311,16 @@ def _(rng):
 
 @world("eq-net-speed", tolerance=1e-7)
 def _(rng):
-    """Minus the rate times the gradient of the error, by differences."""
+    """Minus the gradient of the error, by differences."""
     W, v, c, f, gradient = small_network(rng)
-    X, t, eta = rng.standard_normal((4, 3)), rng.standard_normal(4), 0.3
+    X, t = rng.standard_normal((4, 3)), rng.standard_normal(4)
     slope = sum(
         (f(x) - t_n) * gradient(x) for x, t_n in zip(X, t, strict=True)
     )
-    by_weight = -eta * slope[: W.size].reshape(W.shape)
+    by_weight = -slope[: W.size].reshape(W.shape)
     return [
         {
             "N": len(t),
-            r"\eta": eta,
             "c": c,
             "v_j": v[j],
             r"\mathbf w_j": W[j],
@@ -389,3 +398,128 @@ def _(rng):
         r"\sigma_s": np.sqrt(2 * g**2 + g**4 / u**2),
         "k": k,
     }
+
+
+def moment(phi, power):
+    """E[φ(z)^power] for a standard normal z."""
+    halves = [
+        quad(lambda z: float(phi(z)) ** power * np.exp(-z * z / 2), *ends)[0]
+        for ends in [(-20, 0), (0, 20)]
+    ]
+    return sum(halves) / np.sqrt(2 * np.pi)
+
+
+def few_units(rng, phi):
+    """H units: the weights of the output given, and not given."""
+    H = int(rng.integers(3, 7))
+    z = rng.standard_normal((DRAWS, H))
+    Q = np.mean(phi(z) ** 2, axis=1)
+    second, fourth = moment(phi, 2), moment(phi, 4)
+    return {
+        "H": H,
+        "z": Sample(z[:, 0]),
+        r"\varphi": Sample(phi(z[:, 0])),
+        "Q": Sample(Q),
+        "f": Sample(np.sqrt(Q) * rng.standard_normal(DRAWS)),
+        r"\kappa": 3 * (fourth - second**2) / second**2 / H,
+        # The slope of the map of correlations at 1, for weights of variance 2.
+        r"\chi": 2 * quad(lambda z: np.exp(-z * z / 2), 0, 20)[0]
+        / np.sqrt(2 * np.pi),
+    }
+
+
+@world("inline: a few ReLUs")
+def _(rng):
+    return few_units(rng, networks.relu)
+
+
+@world("inline: a few steps")
+def _(rng):
+    return few_units(rng, networks.step)
+
+
+@world("inline: Gaussian integrals", tolerance=1e-6)
+def _(rng):
+    """Price's theorem for two functions that are not alike."""
+    A, B = rng.uniform(0.5, 1.5, 2)
+    S = 0.5 * np.sqrt(A * B)
+    a, z = rng.standard_normal((2, DRAWS)) * np.array([[np.sqrt(A)], [1.0]])
+
+    def b(S):
+        return Sample(S / A * a + np.sqrt(B - S * S / A) * z)
+
+    root = rng.standard_normal((2, 3))
+    return {
+        "S": S,
+        "m": rng.uniform(2.0, 3.0) * (1 + S),
+        "z": rng.uniform(0.3, 1.2),
+        r"\operatorname{erf}": erf,
+        r"\sigma": expit,
+        "a": Sample(a),
+        "b": Of("S", b),
+        "g": np.sin,
+        "g'": np.cos,
+        "h": np.tanh,
+        "h'": tanh_slope,
+        r"\boldsymbol\Sigma": root @ root.T,
+    }
+
+
+@world("inline: a right angle")
+def _(rng):
+    x, z = np.linalg.qr(rng.standard_normal((3, 2)))[0].T
+    at = {f"k_{i}": kernels.ArcCosine(i)([x], [z])[0, 0] for i in (0, 1)}
+    return at | {r"\theta": angle(x, z)}
+
+
+def descended(rng, start):
+    """Kernel regression by many small steps, at N inputs and one more."""
+    K, _, _, t = flow(rng, N=3)
+    K = K + 0.3 * np.eye(4)
+    f = start
+    for _ in range(5000):
+        f = f - 0.9 / np.trace(K) * K[:, :3] @ (f[:3] - t)
+    return {
+        r"\mathbf K": K[:3, :3],
+        r"\mathbf t": t,
+        r"\mathbf k(\mathbf x)": K[3, :3],
+        r"\mathbf f_0": start[:3],
+        r"f_0(\mathbf x)": start[3],
+        r"f_\infty(\mathbf x)": f[3],
+    }
+
+
+@world("inline: trained to the end from zero", tolerance=1e-7)
+def _(rng):
+    return descended(rng, np.zeros(4))
+
+
+@world("inline: trained to the end from elsewhere", tolerance=1e-7)
+def _(rng):
+    return descended(rng, rng.standard_normal(4))
+
+
+@world("inline: one unit that has a sign")
+def _(rng):
+    (x, z), seed = two_inputs(rng), int(rng.integers(1000))
+    again = np.random.default_rng(seed)
+    again.standard_normal((1, 1, 4))  # the hidden weights
+
+    def f(x):
+        fresh = np.random.default_rng(seed)
+        return networks.random_network([x], 1, np.sign, fresh)[0, 0]
+
+    v = again.standard_normal()
+    return {r"\mathbf x": x, r"\mathbf x'": z, "v": v, "f": f}
+
+
+@world("inline: numbers of a lazy network")
+def _(rng):
+    H, A = int(rng.integers(3, 90)), rng.uniform(0.5, 2.0)
+    z = np.sqrt(A) * rng.standard_normal(DRAWS)
+    return {"H": H, "c": H**-0.5, "A": A, "z": Sample(z)}
+
+
+@world("inline: another scale")
+def _(rng):
+    return {"H": int(rng.integers(3, 90)), "c": rng.uniform(0.2, 0.8)}
