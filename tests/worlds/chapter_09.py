@@ -383,7 +383,12 @@ def _(rng):
     near, far = k([[0.0]], [[0.0], [0.3], [9.0]])[0, 1:]
     return {
         r"\boldsymbol\theta": np.array(
-            [1 - far, -2 * np.log(near) / 0.3**2, far, k([[9.0]], [[-9.0]])[0, 0]]
+            [
+                1 - far,
+                -2 * np.log(near) / 0.3**2,
+                far,
+                k([[9.0]], [[-9.0]])[0, 0],
+            ]
         )
     }
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.linalg import expm
 from scipy.special import erf, expit
-from typeset import Of, Sample
+from typeset import Each, Of, Sample
 
 from kernelbook import kernels, networks
 
@@ -125,7 +125,9 @@ def _(rng):
         "l": range(1, 4),
         r"\rho^": rho,
         r"\theta^": np.arccos(rho),
-        r"\frac{d \rho^{(l+1)}}{d \rho^{(l)}}": Of("l", lambda l: zero[l - 1]),
+        r"\frac{d \rho^{(l+1)}}{d \rho^{(l)}}": Of(
+            "l", lambda layer: zero[layer - 1]
+        ),
     }
 
 
@@ -366,7 +368,77 @@ def _(rng):
         r"\mathbf w": r * (np.cos(alpha) * along + np.sin(alpha) * across),
         "r": r,
         r"\alpha": alpha,
-        r"\theta": angle(x, z),
+        r"\theta": np.pi * (1 - kernels.ArcCosine(0)([x], [z])[0, 0]),
+        r"\rho": x @ z / np.linalg.norm(x) / np.linalg.norm(z),
+    }
+
+
+@world("inline: moments of two projections")
+def _(rng):
+    """Of wᵀx and wᵀx', over nodes for w in space."""
+    x, z = two_inputs(rng)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(4)
+    W = np.array([[a, b, c] for a in nodes for b in nodes for c in nodes])
+    mass = np.kron(np.kron(weights, weights), weights)
+    mass = mass / mass.sum()
+    return {
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        "A": mass @ (W @ x) ** 2,
+        "B": mass @ (W @ z) ** 2,
+        "S": mass @ ((W @ x) * (W @ z)),
+    }
+
+
+@world("inline: the rectifier", tolerance=1e-6)
+def _(rng):
+    h = 1e-5
+    return {
+        "z": Each([-rng.uniform(0.3, 1.5), rng.uniform(0.3, 1.5)]),
+        r"\varphi": networks.relu,
+        r"\varphi'": lambda z: (
+            (networks.relu(z + h) - networks.relu(z - h)) / (2 * h)
+        ),
+        r"\Theta": networks.step,
+    }
+
+
+@world("inline: a step downhill", tolerance=1e-6)
+def _(rng):
+    """The error's own gradient, by differences, against the outputs'."""
+    W, v, c, f, gradient = small_network(rng)
+    X, t, ds = rng.standard_normal((4, 3)), rng.standard_normal(4), 0.3
+    start, h = np.concatenate([W.ravel(), v]), 1e-4
+
+    def error(packed):
+        hidden = np.tanh(X @ packed[: W.size].reshape(W.shape).T)
+        return np.sum((c * hidden @ packed[W.size :] - t) ** 2) / 2
+
+    slope = [
+        (error(start + e) - error(start - e)) / (2 * h)
+        for e in h * np.eye(start.size)
+    ]
+    return {
+        "n": range(1, 5),
+        "f": f,
+        "t": t,
+        r"\mathbf x_": X,
+        r"\nabla f(\mathbf x_n)": Of("n", lambda n: gradient(X[n - 1])),
+        "ds": ds,
+        r"d\boldsymbol\omega": -ds * np.array(slope),
+    }
+
+
+@world("inline: a sum of units that are fixed")
+def _(rng):
+    """The variance of Σ c_j v_j is Σ c_j², and c_j what v = e_j puts out."""
+    H, z = 4, rng.standard_normal(4)
+    each = [np.tanh(z) @ e / np.sqrt(H) for e in np.eye(H)]
+    return {
+        "H": H,
+        "j": range(1, H + 1),
+        r"\varphi_": np.tanh(z),
+        "Q": np.sum(np.square(each)),
     }
 
 
@@ -404,13 +476,18 @@ def _(rng):
 
         return quad(product, -30, 30, limit=200)[0] / np.sqrt(2 * np.pi) / u
 
+    # The exponent's curvature by the centre; and of k(x, ±x) by x.
+    at = [(x - c) ** 2 / g**2 + c**2 / (2 * u**2) for c in (-1.0, 0.0, 1.0)]
+    same = np.log(k(0.0, 0.0) / k(1.0, 1.0))
+    apart = np.log(k(0.0, 0.0) / k(1.0, -1.0))
     return {
         "x": x,
         "x'": z,
         r"\sigma_u": u,
-        r"\sigma_e": (2 / g**2 + 1 / u**2) ** -0.5,
-        r"\sigma_m": np.sqrt(2 * u**2 + g**2),
-        r"\sigma_s": np.sqrt(2 * g**2 + g**4 / u**2),
+        r"\sigma_g": g,
+        r"\sigma_e": (at[0] - 2 * at[1] + at[2]) ** -0.5,
+        r"\sigma_m": same**-0.5,
+        r"\sigma_s": np.sqrt(2 / (apart - same)),
         "k": k,
     }
 
@@ -428,17 +505,21 @@ def few_units(rng, phi):
     """H units: the weights of the output given, and not given."""
     H = int(rng.integers(3, 7))
     z = rng.standard_normal((DRAWS, H))
+    # With a hidden unit that is always 1 the output is its weight.
+    v = networks.random_network([[1.0]], 1, np.ones_like, rng, size=DRAWS)
     Q = np.mean(phi(z) ** 2, axis=1)
     second, fourth = moment(phi, 2), moment(phi, 4)
     return {
         "H": H,
         "z": Sample(z[:, 0]),
+        "v_j": Sample(v[:, 0]),
         r"\varphi": Sample(phi(z[:, 0])),
         "Q": Sample(Q),
         "f": Sample(np.sqrt(Q) * rng.standard_normal(DRAWS)),
         r"\kappa": 3 * (fourth - second**2) / second**2 / H,
         # The slope of the map of correlations at 1, for weights of variance 2.
-        r"\chi": 2 * quad(lambda z: np.exp(-z * z / 2), 0, 20)[0]
+        r"\chi": 2
+        * quad(lambda z: np.exp(-z * z / 2), 0, 20)[0]
         / np.sqrt(2 * np.pi),
     }
 
@@ -463,11 +544,12 @@ def price(rng, size):
         return Sample(S / A * a + np.sqrt(B - S * S / A) * z)
 
     root = rng.standard_normal((2, 3))
+    apart = np.linalg.det(np.eye(2) + 2 * np.diag([A, B]))
     return {
         "A": A,
         "B": B,
         "S": S,
-        "m": rng.uniform(2.0, 3.0) * (1 + S),
+        "m": np.sqrt(apart),
         "z": rng.uniform(0.3, 1.2),
         r"\operatorname{erf}": erf,
         r"\sigma": expit,
