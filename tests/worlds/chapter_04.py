@@ -328,9 +328,10 @@ def _(rng):
 @world("inline: small numbers")
 def _(rng):
     """The stars between the bars of **||*, counted; a constant; any p < n."""
+    row = "**||*"
     u, v = rng.standard_normal((2, 4))
     return {
-        "q": np.array([len(stars) for stars in "**||*".split("|")]),
+        "q": np.array([len(stars) for stars in row.split("|")]),
         "c": features.append_constant([[0.0]], 4.0)[0, -1] ** 2,
         "n": 7,
         "p": Each(range(1, 7)),
