@@ -1,11 +1,12 @@
 """Chapter 7: kernels on sets, strings and graphs."""
 
+from collections import Counter
 from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 from scipy.linalg import expm
 from scipy.stats import bernoulli, norm
-from typeset import Each, Of, Sample
+from typeset import Each, From, Of, Sample
 
 from kernelbook import kernels
 
@@ -315,8 +316,8 @@ def _(rng):
     return {
         "A": A,
         "B": B,
-        "p": Each("abcd"),
-        "c_": lambda p: lambda s: s.count(p),
+        "q": Each("abcd"),
+        "c_": lambda q: lambda s: s.count(q),
         "k": on_one_pair(kernels.Spectrum(length=1)),
     }
 
@@ -425,9 +426,50 @@ def _(rng):
         r"\tau": tau,
         r"\mu_": mu,
         "i": range(1, 6),
-        "m": max(A.sum(axis=0)),
+        "g": max(A.sum(axis=0)),
         r"\exp": expm,
         r"i \sim j": [{"i": i, "j": j} for i, j in edges],
+    }
+
+
+@world("inline: walks in a product graph")
+def _(rng):
+    """Spelled walks, counted in each graph; the eleventh power is below 1e-9."""
+    one = kernels.Graph("CCO", [(0, 1), (1, 2), (0, 2)])
+    two = kernels.Graph("COCC", [(0, 1), (1, 2), (2, 3)])
+
+    def spelled_walks(graph, steps):
+        ends = {(i, graph.labels[i]): 1 for i in range(len(graph.labels))}
+        for _ in range(steps):
+            longer = Counter()
+            for (i, text), number in ends.items():
+                for j in graph.neighbours()[i]:
+                    longer[j, text + graph.labels[j]] += number
+            ends = longer
+        found = Counter()
+        for (_, text), number in ends.items():
+            found[text] += number
+        return found
+
+    def shared(steps):
+        first, second = (spelled_walks(G, steps) for G in (one, two))
+        return sum(number * second[text] for text, number in first.items())
+
+    adjacent = [
+        np.array([[float(j in near) for j in range(len(G.labels))]
+                  for near in G.neighbours()])
+        for G in (one, two)
+    ]
+    equal = [a == b for a in one.labels for b in two.labels]
+    W = np.kron(*adjacent)[np.ix_(equal, equal)]
+    counted = [shared(steps) for steps in range(11)]
+    return {
+        r"\gamma": rng.uniform(0.02, 0.05),
+        "l": range(11),
+        "w_": From(0, np.array(counted, float)),
+        r"\mathbf W": W,
+        r"\mathbf 1": np.ones(len(W)),
+        r"\mathbf I": np.eye(len(W)),
     }
 
 
@@ -441,7 +483,7 @@ def _(rng):
         one, two = np.ravel(theta)
         return norm(-one / (2 * two), np.sqrt(-1 / (2 * two)))
 
-    def A(theta):
+    def log_sum(theta):
         one, two = np.ravel(theta)
         return -(one**2) / (4 * two) - np.log(-2 * two) / 2
 
@@ -452,7 +494,7 @@ def _(rng):
         "p": lambda x, theta: usual(theta).pdf(x),
         "h": lambda x: 1 / np.sqrt(2 * np.pi),
         r"\mathbf T": lambda x: np.array([x, x**2]),
-        "A": A,
+        r"\Lambda": log_sum,
         r"\mathbf m": np.array([usual(theta).moment(n) for n in (1, 2)]),
         r"\nabla\ln p": differences(lambda at: usual(at).logpdf(x), theta),
         "@tolerance": 1e-6,
