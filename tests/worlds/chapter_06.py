@@ -1,5 +1,7 @@
 """Chapter 6: building kernels."""
 
+from typing import Any
+
 import numpy as np
 from scipy.optimize import brentq
 from typeset import Each, From, Sample
@@ -384,7 +386,7 @@ def _(rng):
 
 @world("inline: eigenvectors of two Gram matrices")
 def _(rng):
-    made = {"i": range(1, 4), "k": range(1, 4)}
+    made: dict[str, Any] = {"i": range(1, 4), "k": range(1, 4)}
     made |= {"j": range(1, 3), "l": range(1, 3)}
     vectors, values = {}, {}
     for n, size in [(1, 3), (2, 2)]:

@@ -434,7 +434,7 @@ def _(rng):
 
 @world("inline: walks in a product graph")
 def _(rng):
-    """Spelled walks, counted in each graph; the eleventh power is below 1e-9."""
+    """Spelled walks, counted in each graph."""
     one = kernels.Graph("CCO", [(0, 1), (1, 2), (0, 2)])
     two = kernels.Graph("COCC", [(0, 1), (1, 2), (2, 3)])
 
@@ -456,8 +456,12 @@ def _(rng):
         return sum(number * second[text] for text, number in first.items())
 
     adjacent = [
-        np.array([[float(j in near) for j in range(len(G.labels))]
-                  for near in G.neighbours()])
+        np.array(
+            [
+                [float(j in near) for j in range(len(G.labels))]
+                for near in G.neighbours()
+            ]
+        )
         for G in (one, two)
     ]
     equal = [a == b for a in one.labels for b in two.labels]
