@@ -147,7 +147,7 @@ def symbols(tree):
             "letters": list(dict.fromkeys(found)),
             "chapters": named_chapters(first.text_content()),
             "symbol": inner(first),
-            "meaning": inner(meaning),
+            "meaning": inner(meaning).rstrip(),
             "python": [
                 code.text_content() for code in python.xpath(".//code")
             ],
