@@ -328,7 +328,7 @@ def _(rng):
     """By search: the divergence of two Gaussians, of which q is diagonal."""
     rho = rng.uniform(0.3, 0.9)
     Sigma = np.array([[1, rho], [rho, 1]])
-    Lambda = np.linalg.inv(Sigma)
+    Lambda = np.array([[1, -rho], [-rho, 1]]) / (1 - rho**2)
 
     def divergence(u):
         S = np.diag(np.exp(u))

@@ -445,7 +445,6 @@ def _(rng):
     foot, other = discriminant.foot(p.w, p.b, p.new[:2])
     return two_classes(p) | {
         "D": p.D,
-        r"\tilde{\mathbf w}": np.append(p.b, p.w),
         r"\mathbf x_\perp": foot,
         r"\mathbf d": other - foot,
         "r": discriminant.signed_distance(p.w, p.b, p.new[:1])[0],

@@ -133,7 +133,7 @@ def _(rng):
 @world("eq-gen-log-sum-exp")
 def _(rng):
     f = 3 * rng.standard_normal(4)
-    return {"K": 4, "k": range(4), "f_": From(0, f), "m": f.max()}
+    return {"K": 4, "k": range(4), "f_": From(0, f), "m": sorted(f)[-1]}
 
 
 # Linear discriminant analysis -----------------------------------------------
@@ -517,6 +517,19 @@ def _(rng):
         "L_{01}": loss[0, 1],
         "L_{10}": loss[1, 0],
     }
+
+
+@world("inline: the share of a class")
+def _(rng):
+    """By quadrature of what the library says of inputs and classes."""
+    X, t = examples(rng, D=1)
+    model, x = bayes.fit_qda(X, t), np.linspace(-20, 20, 4001)
+    masses = np.exp(bayes.log_joint(model, x[:, None])).sum(axis=0) * 0.01
+
+    def p(event, *, given):
+        return masses[event.value]
+
+    return bound(X, t, model) | {"p": Law(p)}
 
 
 @world("inline: the score of a class")
