@@ -196,7 +196,7 @@ def local_cluster(workers: int = 2, **options: Any) -> Iterator[Any]:
     client : a context manager that gives a Dask client
     """
     workers, dask = _checks.count(workers, "workers"), _dask()
-    usual = {"threads_per_worker": 1, "dashboard_address": None}
+    usual = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with (
         dask.LocalCluster(n_workers=workers, **usual | options) as cluster,
         dask.Client(cluster) as client,
@@ -342,7 +342,8 @@ class _Cluster:
         if isinstance(error, _dask().KilledWorker):
             return ConnectionError(
                 f"block {self.done} was given up: its workers died, one after "
-                "the other; is there memory enough? Nothing was fitted"
+                "the other; is there memory enough for it, and for a block "
+                "beside it? Nothing was fitted"
             )
         if not isinstance(error, ValueError):
             error.add_note(f"in block {self.done}")

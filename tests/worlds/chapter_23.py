@@ -133,7 +133,7 @@ def _(rng):
         "E_": {s: np.sqrt(error @ p.A @ error)},
         r"\mu_": mu,
         r"\mathbf u_": U.T,
-        "p": polynomial,
+        "h": polynomial,
         r"\mathbf a^*": p.a,
     }
 
@@ -297,7 +297,7 @@ def _(rng):
     return {
         r"\mathbf e": p.t - p.K @ v,
         r"\leftarrow": p.t - p.K @ moved,
-        "s": s,
+        r"\eta": s,
         "i": 2,
         "j": 4,
         r"\mathbf k_": p.K,
