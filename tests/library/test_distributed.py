@@ -437,7 +437,7 @@ def test_a_local_cluster_has_one_thread_for_each_worker(paper):
     assert made == {
         "n_workers": 2,
         "threads_per_worker": 1,
-        "dashboard_address": None,
+        "dashboard_address": "127.0.0.1:0",
         "memory_limit": "1GB",
         "closed": 2,
     }
