@@ -42,8 +42,10 @@ LISTEN = """addEventListener('DOMContentLoaded', () => {
   new MutationObserver(() => told.push(bar.innerText))
     .observe(bar, { childList: true, characterData: true, subtree: true });
 })"""
+IN_SIGHT = """e => e.getBoundingClientRect().top > 50
+  && e.getBoundingClientRect().bottom < innerHeight"""
 STAGES = [r"\d+ MB of \d+ MB", "Starting", "Unpacking", "Importing", "runs"]
-PROGRESS = re.compile(r"\w+: \d+ s, ")
+PROGRESS = re.compile(r"[\w.]+: \d+ s, ")
 CHECK = "check-eq-6-8"
 HOME = [
     path
@@ -174,6 +176,7 @@ def test_the_first_reader_breaks_an_equation(visit, path):
     assert "holds." in verdict.inner_text()
     told = "\n".join(page.evaluate("told"))
     assert all(re.search(stage, told) for stage in STAGES)
+    assert verdict.evaluate(IN_SIGHT)
     check.get_by_role("button", name="Edit").tap()
     page.keyboard.press("Control+Home")
     code = check.locator(".cm-content")
@@ -184,8 +187,10 @@ def test_the_first_reader_breaks_an_equation(visit, path):
     page.keyboard.type("-")
     check.get_by_role("button", name="Run cell").tap()
     verdict.filter(has_text="does not hold").wait_for()
+    check.locator(".live-error").scroll_into_view_if_needed()
     check.get_by_role("button", name="Reset").tap()
     verdict.filter(has_text="As printed").wait_for()
+    assert verdict.evaluate(IN_SIGHT)
     assert check.locator(".cm-content").count() == 0
     assert page.problems == []
 
