@@ -482,6 +482,10 @@ def test_a_worker_that_is_killed_changes_nothing(said):
     assert said["victim is gone"]
 
 
+def test_a_cluster_starts_quietly_beside_another(said):
+    assert said["beside another"] == []
+
+
 def test_sums_are_what_comes_back_from_real_workers(said):
     back = 12 * (8 * (40 * 41 // 2 + 40) + 16)
     assert said["traffic"]["from_workers"] == back
