@@ -61,10 +61,10 @@ CROWD = 100  # the first strip of a larger machine holds so many, or
 CROWDED = 1.5  # this many times as many as that of its part
 TOO_MANY = 400  # in a strip: the whole matrix is better, if there is room
 SETTLED = 50  # one change in so many examples is none, if a smaller h follows
-STEPS = 20  # at one h
+STEPS = 60  # at one h
 SLOW = 2  # strips that have not settled in so many steps: try something else
 HALVINGS = 12  # of the search along a line
-GOAL = 1e-9  # duality gap of interior point, relative to the dual
+GOAL = 1e-12  # duality gap of interior point, relative to the dual
 ON_BOUND = 1e-7  # v this near to a bound, in widths of its box, is there
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_moons
 from sklearn.svm import SVC
 
-from kernelbook import _interior_point, _rows, kernels, svm
+from kernelbook import _interior_point, _rows, kernels, svm, toydata
 from kernelbook import _svm_large as large
 from kernelbook import _svm_solver as solver
 from kernelbook.exceptions import ConvergenceWarning
@@ -129,11 +129,29 @@ def test_limits_stop_with_the_best_point(monkeypatch):
 
 
 def test_what_has_no_room_and_does_not_settle_is_said(monkeypatch):
+    monkeypatch.setattr(large, "STEPS", 20)  # with more the strips settle
     X, t = moons(400, 0.3)
     with pytest.warns(ConvergenceWarning, match="with more memory"):
         m = by_rows(KERNELS[-1], X, t, 1e4, monkeypatch, memory=1e6)
     assert m.status == "memory"
     assert m.relative_gap > 1e-6
+
+
+def test_noise_at_a_large_C_needs_no_whole_matrix(monkeypatch):
+    monkeypatch.setattr(svm, "_solved", None)  # it would be made there
+    m = svm.fit(kernels.Gaussian(1.0), *moons(5000), C=1000.0).svm
+    assert m.status == "converged"
+
+
+def test_newton_is_sure_of_where_interior_point_ends(monkeypatch):
+    strips, among = [], large.among
+    monkeypatch.setattr(
+        large, "among", lambda p, *rest: strips.append(1) or among(p, *rest)
+    )
+    X, t = toydata.two_blobs(5000, 2.0, 0)
+    m = svm.fit(kernels.Gaussian(0.5), X, t, C=1.0).svm
+    assert m.relative_gap < 1e-12  # exact, not only within the tolerance
+    assert len(strips) == 1
 
 
 class NoKernel(kernels.Kernel):
