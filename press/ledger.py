@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from press.reader import CHAPTERS, ROOT, Place, find
+from press.translation import TRANSLATED, say
 
 LEDGER = CHAPTERS / "ledger.yml"
 NOT_EXECUTED = CHAPTERS / "not_executed.yml"
@@ -202,10 +203,22 @@ def origin(number: str) -> str:
 def source_line(label: str) -> str:
     """The line under an equation, in MyST."""
     said = sources().get(label, [])
-    line = " · ".join(said)
+    line = " · ".join(map(in_words, said))
     if any(origin(number) in SOURCES for number in said):
         return line
-    return f"not in the sources; {line}" if said else "not in the sources"
+    nowhere = say("not in the sources")
+    return f"{nowhere}; {line}" if said else nowhere
+
+
+def in_words(number: str) -> str:
+    """Where something stands in a source, as the book's language says it."""
+    place, comma, remark = number.partition(", ")
+    if not TRANSLATED or origin(number) not in SOURCES:
+        return say(number, "ledger")
+    source, _, where = place.partition(" ")
+    where = re.sub(r"^p\. (\d+)", r"第 \1 页", where)
+    where = say(source) + (f" {where}" if where else "")
+    return where + (f"，{say(remark, 'ledger')}" if comma else "")
 
 
 @cache
