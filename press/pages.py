@@ -242,3 +242,7 @@ def finish(app, exception):
         elif image.suffix == ".svg":
             image.write_text(shorten(image.read_text("utf-8")), "utf-8")
     copy(HERE / "404.html", out)
+    if translation.TRANSLATED:
+        script = out / "_static" / "previews.js"
+        words = translation.in_script(script.read_text("utf-8"))
+        script.write_text(words, "utf-8")
