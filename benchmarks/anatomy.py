@@ -16,10 +16,11 @@ from unittest.mock import patch
 
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.svm import SVC
 
 from benchmarks import large, operations, peers
 from benchmarks.report import rounded
-from kernelbook import kernels, learning, nystrom
+from kernelbook import kernels, learning, nystrom, svm, toydata
 
 LIKELIHOOD = "log_marginal_likelihood"
 PARTS = Path(__file__).with_name("anatomy.json")
@@ -92,6 +93,30 @@ def learning_theta():
         }
 
 
+def svm_steps(N=5000):
+    """How many steps each takes, and what of ours is the Gram matrix."""
+    k = kernels.Gaussian(1.0)
+    for name, (X, t), C in (
+        ("overlapping blobs", toydata.two_blobs(N, 1.0, 0), 0.1),
+        ("moons, noise 0.2,", operations.moons(N, 0.2), 1000.0),
+    ):
+        libsvm = SVC(C=C, gamma=k.gamma, tol=1e-6, cache_size=1000)
+        yield {
+            "operation": "SVM dual, Gram included",
+            "series": f"{name} {N}, C = {C:g}",
+            "N": N,
+            "kernelbook": seconds(
+                lambda X=X, t=t, C=C: svm.fit(k, X, t, C), 3
+            ),
+            "scikit-learn": seconds(lambda X=X, t=t, s=libsvm: s.fit(X, t), 3),
+            "Gram matrix": seconds(lambda X=X: k(X), 3),
+            "steps": {
+                "kernelbook": svm.fit(k, X, t, C).svm.iterations,
+                "scikit-learn": int(libsvm.n_iter_[0]),
+            },
+        }
+
+
 FIRST = """
 import os
 from benchmarks import operations
@@ -147,8 +172,11 @@ def nystrom_memory(N=20_000):
 
 
 def main():
-    kinds = (gram_matrices, evidence, learning_theta, first_use)
-    parts = [part for kind in (*kinds, nystrom_memory) for part in kind()]
+    kinds = (
+        *(gram_matrices, evidence, learning_theta, svm_steps),
+        *(first_use, nystrom_memory),
+    )
+    parts = [part for kind in kinds for part in kind()]
     text = json.dumps(rounded(parts), indent=1, ensure_ascii=False)
     PARTS.write_text(text + "\n", encoding="utf-8")
     print(*parts, sep="\n")

@@ -196,7 +196,8 @@ def local_cluster(workers: int = 2, **options: Any) -> Iterator[Any]:
     client : a context manager that gives a Dask client
     """
     workers, dask = _checks.count(workers, "workers"), _dask()
-    usual = {"threads_per_worker": 1, "dashboard_address": None}
+    # Its page on any free port: without one the scheduler takes 8787.
+    usual = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     with (
         dask.LocalCluster(n_workers=workers, **usual | options) as cluster,
         dask.Client(cluster) as client,

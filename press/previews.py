@@ -14,6 +14,7 @@ was opened from a disk may load no data.
 
 import json
 import re
+from collections import defaultdict
 from itertools import takewhile
 from pathlib import Path
 from posixpath import normpath
@@ -114,19 +115,28 @@ def number_of(name):
     return int(found[1]) if found else 0
 
 
-def introduced(row, uses):
-    """The first equation with a letter of the row, in a chapter it is for."""
+def introduced(row, uses, claimed):
+    """The first equation with a letter of the row, in a chapter it is for.
+
+    A row for all chapters is for those that no other row claims.
+    """
     return [
         link
         for one in row["letters"]
         for chapter, link in uses.get(one, [])
-        if not row["chapters"] or chapter in row["chapters"]
+        if (
+            chapter in row["chapters"]
+            if row["chapters"]
+            else chapter not in claimed[one]
+        )
     ][:1]
 
 
 def symbols(tree):
     """The rows of the table of notation, and the letters of each."""
     for row in tree.xpath("//table//tbody/tr"):
+        for link in row.xpath(".//a[@class='first']"):
+            link.drop_tree()
         first, meaning, python, shape = row.xpath("./td/p | ./td/div/p")[:4]
         found = [
             one
@@ -137,12 +147,29 @@ def symbols(tree):
             "letters": list(dict.fromkeys(found)),
             "chapters": named_chapters(first.text_content()),
             "symbol": inner(first),
-            "meaning": inner(meaning),
+            "meaning": inner(meaning).rstrip(),
             "python": [
                 code.text_content() for code in python.xpath(".//code")
             ],
             "shape": shape.text_content(),
         }
+
+
+def point_to_first(file, rows):
+    """Behind each meaning, on the page of notation, its first equation.
+
+    A page that is as it was when the book was last built has them already.
+    """
+    parts = re.split(r"(?=<tr\b)", file.read_text("utf-8"))
+    there = [n for n, part in enumerate(parts) if "<td" in part]
+    for n, row in zip(there, rows, strict=True):
+        cells = parts[n].split("<td", 3)
+        cells[2] = re.sub(r' <a class="first".*?</a>', "", cells[2])
+        for link in row["first"]:
+            beside = link.replace('href="~/chapters/', 'class="first" href="')
+            cells[2] = cells[2].replace("</p>", f" {beside}</p>", 1)
+        parts[n] = "<td".join(cells)
+    file.write_text("".join(parts), "utf-8")
 
 
 def leading(found):
@@ -200,8 +227,14 @@ def write_previews(app, exception):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(call("kernelbookPreviews", name, found), "utf-8")
         if name.endswith("/notation"):
-            uses = first_uses(trees)
-            rows = [r | {"first": introduced(r, uses)} for r in symbols(tree)]
+            uses, rows = first_uses(trees), [*symbols(tree)]
+            claimed: dict[str, set[int]] = defaultdict(set)
+            for row in rows:
+                for one in row["letters"]:
+                    claimed[one].update(row["chapters"])
+            for row in rows:
+                row["first"] = introduced(row, uses, claimed)
+            point_to_first(out / f"{name}.html", rows)
             text = call("kernelbookSymbols", rows)
             (out / FOLDER / "symbols.js").write_text(text, "utf-8")
 

@@ -14,6 +14,9 @@ from functools import cache
 from press.ledger import LEDGER, homes
 from press.reader import chapters
 
+# As napoleon writes it, with "* " before each if there are several.
+ARGUMENT = re.compile(r"^(.*?)\*\*(\S.*?)\*\* \((\*?)(.*)\3\)$")
+
 
 @cache
 def named(page):
@@ -43,9 +46,14 @@ def links(function):
 
 
 def link(app, what, name, obj, options, lines):
-    """Put the line below the first paragraph of a docstring."""
+    """Put the line below the first paragraph of a docstring.
+
+    What NumPy's style would have be a type is here what the argument is:
+    "w: (M,) weights" and not "w ((M,) weights)".
+    """
     if what not in ("function", "class"):
         return
+    lines[:] = [ARGUMENT.sub(r"\1**\2**: \4", line) for line in lines]
     for path in [LEDGER, *(page.path for page in chapters())]:
         app.env.note_dependency(str(path))
     if found := links(name.removeprefix("kernelbook.")):

@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import time
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -76,6 +77,11 @@ def main(folder):
         said["victim is gone"] = (
             int(victim) not in client.run(os.getpid).values()
         )
+
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            with distributed.local_cluster(1):
+                said["beside another"] = [str(one.message) for one in warned]
 
         address = client.scheduler.address
         arrays = [rows(i) for i in range(BLOCKS)]

@@ -437,7 +437,7 @@ def test_a_local_cluster_has_one_thread_for_each_worker(paper):
     assert made == {
         "n_workers": 2,
         "threads_per_worker": 1,
-        "dashboard_address": None,
+        "dashboard_address": "127.0.0.1:0",
         "memory_limit": "1GB",
         "closed": 2,
     }
@@ -480,6 +480,10 @@ def test_a_worker_that_is_killed_changes_nothing(said):
     assert said["begun again"] >= 1
     assert said["victim's blocks"] >= 1
     assert said["victim is gone"]
+
+
+def test_a_cluster_starts_quietly_beside_another(said):
+    assert said["beside another"] == []
 
 
 def test_sums_are_what_comes_back_from_real_workers(said):

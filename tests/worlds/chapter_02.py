@@ -116,6 +116,9 @@ def _(rng):
         r"\beta": beta,
         r"\alpha": p.lam * beta,
         r"\mathbf S_N": np.linalg.inv(hessian),
+        r"\mathbf s": lambda x: ridge.target_weights(
+            p.K, p.k(p.X, [x]), p.lam
+        )[:, 0],
         "y": lambda x: ridge.predict(p.a, p.k(p.X, [x]))[0],
     }
 

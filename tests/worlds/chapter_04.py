@@ -5,10 +5,10 @@ from functools import cache
 
 import numpy as np
 from scipy.interpolate import BarycentricInterpolator
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
 from scipy.stats import norm
 from sklearn.metrics.pairwise import sigmoid_kernel
-from typeset import Each
+from typeset import Each, Of, Sample
 
 from kernelbook import counting, features, kernels
 
@@ -218,55 +218,87 @@ def _(rng):
     return pair(rng) | {"a": a, "b": b, "k": k}
 
 
-def centred_problem(rng):
+@world(
+    "eq-map-centred",
+    "eq-map-pca",
+    "eq-map-pca-projection",
+    "inline: centred features",
+)
+def _(rng):
     """Centred features, and a direction of PCA found from them alone."""
     p = ridge_problem(rng)
     mean = p.Phi.mean(axis=0)
     F = p.Phi - mean
-    variances, V = np.linalg.eigh(F.T @ F / p.N)
-    v = V[:, -2]
-    a = np.linalg.lstsq(F.T, v, rcond=None)[0]
-    return p, F, mean, variances[-2], v, a
+    v = np.linalg.svd(F)[2][1]
 
+    def centred(x, z):
+        both = p.k([x, z], p.X).mean(axis=1)
+        return p.k([x], [z])[0, 0] - both.sum() + p.K.mean()
 
-@world("eq-map-centred")
-def _(rng):
-    p, F, *_ = centred_problem(rng)
-    H = np.array([p_n - np.full(p.N, 1 / p.N) for p_n in np.eye(p.N)])
-    return bindings(p) | {r"\tilde{\mathbf K}": F @ F.T, r"\mathbf H": H}
-
-
-@world("eq-map-pca")
-def _(rng):
-    p, F, _, variance, _, a = centred_problem(rng)
     return bindings(p) | {
         r"\tilde{\mathbf K}": F @ F.T,
-        r"\mu": variance,
-        r"\mathbf a": a,
-    }
-
-
-@world("eq-map-pca-projection")
-def _(rng):
-    p, _, mean, _, v, a = centred_problem(rng)
-
-    def inner(x, z):
-        return (p.phi(x) - mean) @ (p.phi(z) - mean)
-
-    return bindings(p) | {
-        r"\mathbf a": a,
-        r"\tilde k": inner,
+        r"\tilde{\boldsymbol\Phi}": F,
+        r"\tilde{\boldsymbol\phi}_": F,
+        r"\mathbf H": np.array(
+            [e - np.full(p.N, 1 / p.N) for e in np.eye(p.N)]
+        ),
+        r"\mathbf C": np.cov(p.Phi.T, bias=True),
+        r"\mathbf v": v,
+        r"\mu": np.var(p.Phi @ v),
+        r"\mathbf a": np.linalg.lstsq(F.T, v, rcond=None)[0],
+        r"\tilde k": centred,
         "y": lambda x: v @ (p.phi(x) - mean),
     }
 
 
-@world("eq-map-cover")
+def kept(rng, nearest):
+    """Lifted points embedded by their Gram matrix; SciPy finds the nearest."""
+    N, D, gamma = 4, 2, rng.uniform(0.1, 0.4)
+    X, b = 2 + rng.standard_normal((N, D)), rng.uniform(0.1, 0.5, N)
+    k = kernels.Gaussian(gamma)
+
+    def squared_distance(z):
+        values, U = np.linalg.eigh(k(np.vstack([X, z])))
+        lifted = U * np.sqrt(np.maximum(values, 0))
+        return np.sum((lifted[-1] - b @ lifted[:-1]) ** 2)
+
+    z = X.mean(axis=0) + 0.3 * rng.standard_normal(D)
+    if nearest:
+        precise = {"xatol": 1e-10, "fatol": 1e-15}
+        z = minimize(
+            squared_distance, z, method="Nelder-Mead", options=precise
+        ).x
+    return {
+        "N": N,
+        "n": range(1, N + 1),
+        "k": k,
+        r"\gamma": gamma,
+        r"\mathbf b": b,
+        r"\mathbf K": k(X),
+        r"\mathbf x_": X,
+        r"\mathbf z": z,
+        "E": squared_distance,
+    }
+
+
+@world("eq-map-preimage", tolerance=1e-6)
 def _(rng):
+    return kept(rng, nearest=True)
+
+
+@world("inline: distance from what is kept")
+def _(rng):
+    return kept(rng, nearest=False)
+
+
+def labellings(rng):
     """Every labelling is put to a linear program."""
 
     @cache
     def separated(N, M):
         N, M = int(N), int(M)
+        if M == 0:  # all outputs are zero
+            return 0
         points, total = rng.standard_normal((N, M)), 0
         for t in itertools.product([-1.0, 1.0], repeat=N):
             rows = -np.array(t)[:, None] * points
@@ -276,4 +308,132 @@ def _(rng):
             total += found.status == 0
         return total
 
-    return {"N": 6, "M": 3, "C": separated}
+    return separated
+
+
+@world("eq-map-cover")
+def _(rng):
+    return {"N": 6, "M": 3, "C": labellings(rng)}
+
+
+@world("inline: few points")
+def _(rng):
+    C = labellings(rng)
+    return [{"N": 3, "M": 4, "C": C}, {"N": 4, "M": 4, "C": C}]
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: small numbers")
+def _(rng):
+    """The stars between the bars of **||*, counted; a constant; any p < n."""
+    row = "**||*"
+    u, v = rng.standard_normal((2, 4))
+    return {
+        "q": np.array([len(stars) for stars in row.split("|")]),
+        "c": features.append_constant([[0.0]], 4.0)[0, -1] ** 2,
+        "n": 7,
+        "p": Each(range(1, 7)),
+        "k": lambda x, z: np.polyval([1.0, -2.0, 1.0], x * z),
+        r"\mathbf u": u,
+        r"\mathbf v": v,
+    }
+
+
+@world("inline: reach")
+def _(rng):
+    gamma = Of(r"\gamma", kernels.Gaussian)
+    return pair(rng) | {"k": gamma, r"\gamma": 0.3}
+
+
+@world("inline: an odd degree")
+def _(rng):
+    return pair(rng) | {r"\boldsymbol\phi": lifted(3)[0]}
+
+
+@world("inline: two inputs in the plane")
+def _(rng):
+    return pair(rng, D=2)
+
+
+@world("inline: labels on a line")
+def _(rng):
+    """f by interpolation, w from the features, L_n by its product."""
+    N = 4
+    s, t = rng.permutation(np.linspace(-1, 1, N)), rng.choice([-1.0, 1.0], N)
+    f = BarycentricInterpolator(s, t)
+    phi = lifted(N - 1, 1.0)[0]
+
+    def L(n):
+        others = np.delete(s, n - 1)
+        return lambda x: np.prod((x[0] - others) / (s[n - 1] - others))
+
+    return {
+        "N": N,
+        "n": range(1, N + 1),
+        r"\mathbf x_": s[:, None],
+        r"\mathbf x": rng.uniform(-1, 1, 1),
+        r"\mathbf t": t,
+        "L_": L,
+        "f": lambda x: float(f(x[0])),
+        r"\boldsymbol\phi": phi,
+        r"\mathbf w": np.linalg.solve([phi([x]) for x in s], t),
+    }
+
+
+@world("inline: energy of a Gaussian")
+def _(rng):
+    N, gamma = 4, rng.uniform(0.1, 0.5)
+    X, v = rng.standard_normal((2, N, 2))
+    v = v[:, 0]
+    K = kernels.Gaussian(gamma)(X)
+
+    def phi(j):
+        return lambda x: lifted(j)[0](x) if j else np.ones(1)
+
+    return {
+        "N": N,
+        "n": range(1, N + 1),
+        r"\gamma": gamma,
+        r"\mathbf x_": X,
+        r"\mathbf v": v,
+        r"\mathbf u": v
+        * norm(scale=(2 * gamma) ** -0.5).pdf(X).prod(axis=1)
+        / norm(scale=(2 * gamma) ** -0.5).pdf(0) ** 2,
+        r"\mathbf K": K,
+        r"\boldsymbol\phi_": phi,
+        r"\infty": 30,
+    }
+
+
+@world("inline: parity")
+def _(rng):
+    """Of monomials that miss the second coordinate."""
+    cube = np.array(list(itertools.product([-1.0, 1.0], repeat=3)))
+    x = rng.choice(cube)
+    return {
+        "N": len(cube),
+        "n": range(1, len(cube) + 1),
+        r"\mathbf x_": cube,
+        "t_": dict(enumerate(cube.prod(axis=1), 1)),
+        "t": (-1.0) ** np.sum(x < 0),
+        "f": lambda x: x[0] * x[2],
+        r"\mathbf x": x,
+        "D": 3,
+    }
+
+
+@world("inline: random signs")
+def _(rng):
+    D, p = 3, 2
+    x, z = rng.standard_normal((2, D))
+    signs = rng.choice([-1.0, 1.0], (40_000, p, D))
+    return {
+        "p": p,
+        r"\mathbf x": x,
+        r"\mathbf z": z,
+        r"\mathbf I": np.eye(D),
+        r"\mathbf r": Sample(signs[:, 0]),
+        r"\psi": lambda x: Sample((signs @ x).prod(axis=1)),
+    }

@@ -1,6 +1,9 @@
 """Chapter 6: building kernels."""
 
+from typing import Any
+
 import numpy as np
+from scipy.optimize import brentq
 from typeset import Each, From, Sample
 
 from kernelbook import _gram, kernels
@@ -67,7 +70,13 @@ def _(rng):
 def _(rng):
     c = rng.uniform(0.5, 2.0, size=4)
     made = from_two(rng, lambda k1, k2: k1.polynomial(c))
-    return made | {"p": 3, "c_": From(0, c)}
+    of_u = kernels.Linear().polynomial(c)
+    return made | {
+        "p": 3,
+        "c_": From(0, c),
+        "u": rng.uniform(0.5, 2.0),
+        "q": lambda u: of_u([[u]], [[1.0]])[0, 0],
+    }
 
 
 @world("eq-rule-6")
@@ -118,7 +127,7 @@ def features_of_the_gaussian(rng):
 
 @world("eq-gauss-series")
 def _(rng):
-    return features_of_the_gaussian(rng) | {r"\infty": 30}
+    return features_of_the_gaussian(rng) | {r"\infty": 30, "j": range(30)}
 
 
 @world("eq-gauss-feature", "eq-gauss-poisson")
@@ -166,16 +175,16 @@ def _(rng):
 
 @world("eq-matern")
 def _(rng):
-    """At the distances that have the same s."""
-    s, length = rng.uniform(0.5, 2.0, size=2)
+    """At the distances that have the same ρ."""
+    rho, length = rng.uniform(0.5, 2.0, size=2)
 
     def value(nu):
-        distance = s * length / np.sqrt(2 * nu)
+        distance = rho * length / np.sqrt(2 * nu)
         k = kernels.Matern(nu, length)
         return k([[0.0, 0.0]], [[0.6 * distance, 0.8 * distance]])[0, 0]
 
     return {
-        "s": s,
+        r"\rho": rho,
         "k_{1/2}": value(0.5),
         "k_{3/2}": value(1.5),
         "k_{5/2}": value(2.5),
@@ -233,7 +242,7 @@ def _(rng):
         "s": density(k_1 * k_2),
         "s_1": density(k_1),
         "s_2": density(k_2),
-        r"d\nu": (nodes.tolist(), np.full(len(nodes), 0.4).tolist()),
+        r"d\omega_1": (nodes.tolist(), np.full(len(nodes), 0.4).tolist()),
     }
 
 
@@ -267,7 +276,11 @@ def _(rng):
 def _(rng):
     return {
         "u": rng.uniform(0.2, 0.9),
-        "s": rng.uniform(0.2, 0.9),
+        r"\mathbf x": rng.uniform(0.2, 0.9, size=3),
+        "p": rng.uniform(1.2, 1.8),
+        "J": 4,
+        r"\bar j": rng.uniform(2.0, 5.0),
+        r"\infty": 80,
         "x": rng.uniform(0.2, 0.9),
         "x'": rng.uniform(-0.9, -0.2),
         r"\alpha": rng.uniform(1.3, 2.5),
@@ -275,19 +288,19 @@ def _(rng):
     }
 
 
-@world("inline: Matérn kernels by s", tolerance=1e-7)
+@world("inline: Matérn kernels by ρ", tolerance=1e-7)
 def _(rng):
-    """With lengths such that the distance is s."""
+    """With lengths such that the distance is ρ."""
 
     def k(nu):
         made = kernels.Matern(nu, np.sqrt(2 * nu))
-        return lambda s: made([[0.0]], [[s]])[0, 0]
+        return lambda rho: made([[0.0]], [[rho]])[0, 0]
 
     def slope(nu):
-        return lambda s: (k(nu)(s + 1e-5) - k(nu)(s - 1e-5)) / 2e-5
+        return lambda rho: (k(nu)(rho + 1e-5) - k(nu)(rho - 1e-5)) / 2e-5
 
     return {
-        "s": rng.uniform(0.5, 2.0),
+        r"\rho": rng.uniform(0.5, 2.0),
         "I": k(0.5),
         "I'": slope(0.5),
         "k_": k,
@@ -344,3 +357,65 @@ def _(rng):
         "j": range(1, 4),
         r"\phi_": lambda one, i: lambda x: np.tanh(rows[one][i - 1] @ x),
     }
+
+
+@world("inline: a distance by its kernel")
+def _(rng):
+    """ρ from the value of a Matérn kernel, which falls with it."""
+    length = rng.uniform(1.2, 2.0)
+    pair = two_inputs(rng)
+    value = on_one_pair(kernels.Matern(1.5, length))(
+        pair[r"\mathbf x"], pair[r"\mathbf x'"]
+    )
+    rho = brentq(lambda rho: (1 + rho) * np.exp(-rho) - value, 0, 50)
+    return pair | {r"\ell": length, r"\nu": 1.5, r"\rho": rho}
+
+
+@world("inline: a circle")
+def _(rng):
+    """Points of the complex plane."""
+    p = rng.uniform(1.5, 2.5)
+    x, z = rng.uniform(-2, 2, size=2)
+
+    def u(x):
+        point = np.exp(2j * np.pi * x / p)
+        return np.array([point.real, point.imag])
+
+    return {"p": p, "x": x, "x'": z, r"\mathbf u": u}
+
+
+@world("inline: eigenvectors of two Gram matrices")
+def _(rng):
+    made: dict[str, Any] = {"i": range(1, 4), "k": range(1, 4)}
+    made |= {"j": range(1, 3), "l": range(1, 3)}
+    vectors, values = {}, {}
+    for n, size in [(1, 3), (2, 2)]:
+        K = kernels.Gaussian(0.3 * n)(rng.standard_normal((size, 2)))
+        value, vector = np.linalg.eigh(K)
+        values[n], vectors[n] = value[-1], vector[:, -1]
+        made |= {rf"\mathbf K_{n}": K, rf"\mathbf b_{n}": vectors[n]}
+    return made | {
+        r"\mu_": values,
+        "b_": lambda n, i: vectors[n][i - 1],
+    }
+
+
+@world("inline: sines of differences")
+def _(rng):
+    x = rng.uniform(-2, 2, size=4)
+    return {
+        r"\mathbf K": np.sin(x[:, None] - x),
+        r"\mathbf v": rng.standard_normal(4),
+        "x": x[0],
+        "x'": x[1],
+        "k": lambda x, z: (np.exp(1j * x) / np.exp(1j * z)).imag,
+    }
+
+
+@world("inline: the exponential of an inner product")
+def _(rng):
+    sigma = rng.uniform(1.5, 2.5)
+    k = kernels.exp((1 / sigma**2) * kernels.Linear())
+    pair = two_inputs(rng)
+    value = on_one_pair(k)(pair[r"\mathbf x"], pair[r"\mathbf x'"])
+    return pair | {r"\sigma": sigma, "k": value}

@@ -1,10 +1,12 @@
 """Chapter 7: kernels on sets, strings and graphs."""
 
-from itertools import combinations, pairwise, product
+from collections import Counter
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
+from scipy.linalg import expm
 from scipy.stats import bernoulli, norm
-from typeset import Each, Sample
+from typeset import Each, From, Of, Sample
 
 from kernelbook import kernels
 
@@ -24,6 +26,7 @@ def _(rng):
     return {
         "S_1": one,
         "S_2": two,
+        r"S_1 \triangle S_2": one ^ two,
         "T": Each(
             frozenset(T)
             for size in range(len(things) + 1)
@@ -261,19 +264,242 @@ def _(rng):
         above = bernoulli.logpmf(b, theta + step)
         return (above - bernoulli.logpmf(b, theta - step)) / (2 * step)
 
-    chances = [np.prod(bernoulli.pmf(b, theta)) for b in every]
-    F = sum(
-        p * np.outer(score(b), score(b))
-        for p, b in zip(chances, every, strict=True)
-    )
+    def chance(b, theta):
+        return np.prod(bernoulli.pmf(b, np.ravel(theta)))
+
+    F = sum(chance(b, theta) * np.outer(score(b), score(b)) for b in every)
     S, T = np.array([1, 0, 0, 1]), np.array([1, 1, 0, 0])
     return {
         "D": D,
+        "d": range(1, D + 1),
         r"\boldsymbol\theta": theta,
         "S": S,
         "S'": T,
         "b_": S,
         "b'_": T,
+        "u_": score(S),
+        r"\mathbf F": F,
+        r"\ln p": np.log(chance(S, theta)),
         "k": lambda S, T: score(S) @ np.linalg.solve(F, score(T)),
+        "x": Each(every),
+        "p": chance,
+        "@tolerance": 1e-6,
+    }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: numbers of ways")
+def _(rng):
+    return {
+        "c": 3,
+        "c'": 5,
+        "j": range(1, 9),
+    }
+
+
+@world("inline: points of the plane")
+def _(rng):
+    a, b = rng.standard_normal((2, 2))
+    return {
+        "a": a,
+        "b": b,
+        "k_1": on_one_pair(kernels.Polynomial(degree=2)),
+        r"\boldsymbol\phi": lambda x: np.outer(x, x).ravel(),
+    }
+
+
+@world("inline: counted letters")
+def _(rng):
+    A, B = ("".join(rng.choice(list("abcd"), n)) for n in (9, 12))
+    return {
+        "A": A,
+        "B": B,
+        "q": Each("abcd"),
+        "c_": lambda q: lambda s: s.count(q),
+        "k": on_one_pair(kernels.Spectrum(length=1)),
+    }
+
+
+@world("inline: a running sum")
+def _(rng):
+    """As a convolution with the powers of η."""
+    v, eta = rng.standard_normal(6), rng.uniform(0.3, 0.8)
+    sums = np.convolve(v, eta ** np.arange(6))[:6]
+    return {
+        r"\eta": eta,
+        "v_": v,
+        "r_": np.array([0.0, *sums]),
+        "i": range(1, 7),
+        "a": range(1, 7),
+    }
+
+
+def differences(f, at, step=1e-6):
+    """The gradient of f, by central differences."""
+    shifts = step * np.eye(len(at))
+    return np.array([(f(at + s) - f(at - s)) / (2 * step) for s in shifts])
+
+
+@world("inline: a number from a Gaussian", tolerance=1e-6)
+def _(rng):
+    """z by its rank, scores by differences, F by Gauss and Hermite's nodes."""
+    theta = mu, sigma = rng.uniform(0.5, 1.5, size=2)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(12)
+    x = rng.normal(mu, sigma)
+
+    def score(x):
+        return differences(lambda at: norm(*at).logpdf(x), theta)
+
+    scores = np.array([score(mu + sigma * z) for z in nodes])
+    return {
+        r"\mu": mu,
+        r"\sigma": sigma,
+        "x": x,
+        "z": norm.ppf(norm(mu, sigma).cdf(x)),
+        r"\boldsymbol\theta": theta,
+        "p": Of(r"\boldsymbol\theta", lambda at: norm(*np.ravel(at)).pdf(x)),
+        r"\mathbf u": score(x),
+        r"\mathbf F": (weights * scores.T) @ scores / weights.sum(),
+        r"\operatorname{diag}": lambda *entries: np.diag(entries),
+    }
+
+
+@world("inline: a standard normal")
+def _(rng):
+    return {"z": Sample(rng.standard_normal(20_000))}
+
+
+@world("inline: a shuffled order")
+def _(rng):
+    """All orders of five elements, one by one."""
+    A, B = frozenset({0, 1, 2}), frozenset({1, 2, 3, 4})
+    same = [
+        min(A, key=order.index) == min(B, key=order.index)
+        for order in permutations(range(5))
+    ]
+    return {"A": A, "B": B, r"A \cup B": A | B, "P": np.mean(same)}
+
+
+@world("inline: subsequences of every length")
+def _(rng):
+    """The empty one included; all pairs, one by one."""
+    s, z = two_strings(rng)
+
+    def pairs(i, j):
+        return sum(
+            1.0
+            for p in range(min(i, j) + 1)
+            for one in combinations(s[:i], p)
+            for two in combinations(z[:j], p)
+            if one == two
+        )
+
+    return {
+        "i": range(1, len(s) + 1),
+        "j": range(1, len(z) + 1),
+        "b": range(1, len(z) + 1),
+        "m_": lambda i, b: float(s[i - 1] == z[b - 1]),
+        "R": pairs,
+    }
+
+
+@world("inline: heat on a graph")
+def _(rng):
+    """A ring with a chord and a tail; K by eigenvectors."""
+    edges = [(1, 2), (2, 3), (3, 4), (4, 1), (1, 3), (4, 5)]
+    A, L = np.zeros((5, 5)), np.zeros((5, 5))
+    for i, j in edges:
+        A[i - 1, j - 1] = A[j - 1, i - 1] = 1
+        across = np.eye(5)[i - 1] - np.eye(5)[j - 1]
+        L += np.outer(across, across)
+    tau = rng.uniform(0.3, 0.8)
+    mu, U = np.linalg.eigh(L)
+    return {
+        r"\mathbf A": A,
+        r"\mathbf L": L,
+        r"\mathbf K": U * np.exp(-tau * mu) @ U.T,
+        r"\mathbf I": np.eye(5),
+        r"\mathbf 1": np.ones(5),
+        r"\mathbf v": rng.standard_normal(5),
+        r"\tau": tau,
+        r"\mu_": mu,
+        "i": range(1, 6),
+        "g": max(A.sum(axis=0)),
+        r"\exp": expm,
+        r"i \sim j": [{"i": i, "j": j} for i, j in edges],
+    }
+
+
+@world("inline: walks in a product graph")
+def _(rng):
+    """Spelled walks, counted in each graph."""
+    one = kernels.Graph("CCO", [(0, 1), (1, 2), (0, 2)])
+    two = kernels.Graph("COCC", [(0, 1), (1, 2), (2, 3)])
+
+    def spelled_walks(graph, steps):
+        ends = {(i, graph.labels[i]): 1 for i in range(len(graph.labels))}
+        for _ in range(steps):
+            longer = Counter()
+            for (i, text), number in ends.items():
+                for j in graph.neighbours()[i]:
+                    longer[j, text + graph.labels[j]] += number
+            ends = longer
+        found = Counter()
+        for (_, text), number in ends.items():
+            found[text] += number
+        return found
+
+    def shared(steps):
+        first, second = (spelled_walks(G, steps) for G in (one, two))
+        return sum(number * second[text] for text, number in first.items())
+
+    adjacent = [
+        np.array(
+            [
+                [float(j in near) for j in range(len(G.labels))]
+                for near in G.neighbours()
+            ]
+        )
+        for G in (one, two)
+    ]
+    equal = [a == b for a in one.labels for b in two.labels]
+    W = np.kron(*adjacent)[np.ix_(equal, equal)]
+    counted = [shared(steps) for steps in range(11)]
+    return {
+        r"\gamma": rng.uniform(0.02, 0.05),
+        "l": range(11),
+        "w_": From(0, np.array(counted, float)),
+        r"\mathbf W": W,
+        r"\mathbf 1": np.ones(len(W)),
+        r"\mathbf I": np.eye(len(W)),
+    }
+
+
+@world("inline: an exponential family")
+def _(rng):
+    """The Gaussian by its natural parameters."""
+    mu, sigma = rng.uniform(0.5, 1.5, size=2)
+    theta = np.array([mu, -0.5]) / sigma**2
+
+    def usual(theta):
+        one, two = np.ravel(theta)
+        return norm(-one / (2 * two), np.sqrt(-1 / (2 * two)))
+
+    def log_sum(theta):
+        one, two = np.ravel(theta)
+        return -(one**2) / (4 * two) - np.log(-2 * two) / 2
+
+    x = rng.normal(mu, sigma)
+    return {
+        "x": x,
+        r"\boldsymbol\theta": theta,
+        "p": lambda x, theta: usual(theta).pdf(x),
+        "h": lambda x: 1 / np.sqrt(2 * np.pi),
+        r"\mathbf T": lambda x: np.array([x, x**2]),
+        r"\Lambda": log_sum,
+        r"\mathbf m": np.array([usual(theta).moment(n) for n in (1, 2)]),
+        r"\nabla\ln p": differences(lambda at: usual(at).logpdf(x), theta),
         "@tolerance": 1e-6,
     }
