@@ -13,8 +13,22 @@ from worlds.relations import (
     verdicts,
 )
 
-# Chapters whose list is whole
-DONE = {"01", "02", "03", "04", "05", "06", "07", "08", "17"}
+# Chapters whose list is whole.
+DONE = {
+    "01",
+    "02",
+    "03",
+    "04",
+    "05",
+    "06",
+    "07",
+    "08",
+    "09",
+    "11",
+    "17",
+    "23",
+    "24",
+}
 PAGES = chapters()
 ids = {"ids": lambda page: page.number}
 
