@@ -14,21 +14,7 @@ from worlds.relations import (
 )
 
 # Chapters whose list is whole.
-DONE = {
-    "01",
-    "02",
-    "03",
-    "04",
-    "05",
-    "06",
-    "07",
-    "08",
-    "09",
-    "11",
-    "17",
-    "23",
-    "24",
-}
+DONE = {f"{n:02}" for n in (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 17, 23, 24)}
 PAGES = chapters()
 ids = {"ids": lambda page: page.number}
 
