@@ -31,8 +31,8 @@ from press.ledger import (
     SOURCES,
     Problem,
     homes,
-    not_executed,
     in_words,
+    not_executed,
     origin,
     read,
     sources,
@@ -147,10 +147,11 @@ def by_source(claims):
             for number in entry.said
             if origin(number) == source
         ]
-        yield f"(source-{source.lower()})=\n**{say(source)}** "
+        name = say(source)
+        yield f"(source-{source.lower()})=\n**{name}** "
         yield " · ".join(
-            f"[{in_words(number).removeprefix(say(source)).lstrip(', ，')}](#{row})"
-            for _, number, row in sorted(there)
+            f"[{in_words(n).removeprefix(name).lstrip(', ，')}](#{row})"
+            for _, n, row in sorted(there)
         )
         yield "\n\n"
 
@@ -238,11 +239,18 @@ def balance():
     errata = [entry for entry in homes() if entry.is_erratum]
     claims = [1 + len(e.repeats) for e in homes() if not e.is_erratum]
     # fmt: off
-    return say("""In numbers: {chapters} chapters; {labels} numbered equations; {claims} equations and claims of the sources that have their place here, and {errata} remarks on them under {{doc}}`errata`.
+    return say("""In numbers: {chapters} chapters;
+{labels} numbered equations;
+{claims} equations and claims of the sources that have their place here,
+and {errata} remarks on them under {{doc}}`errata`.
 
 - Displayed equations executed: {executed} of {shown}.
-- Relations in sentences executed: {world} on random inputs and {live} in the chapter's own variables, of {relations}; the others are {definition} definitions, {condition} conditions, {limit} limits and {schematic} forms.
-- Spoilt copies of displayed equations rejected: {rejected} of {spoilt} ({ways}); each of the others is explained.
+- Relations in sentences executed: {world} on random inputs and
+  {live} in the chapter's own variables, of {relations};
+  the others are {definition} definitions,
+  {condition} conditions, {limit} limits and {schematic} forms.
+- Spoilt copies of displayed equations rejected: {rejected} of
+  {spoilt} ({ways}); each of the others is explained.
 - Illustrations that hold for one random draw, and say so: {draws} cells.
 """).format(
         chapters=len(chapters()), labels=len(labels), claims=sum(claims),

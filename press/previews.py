@@ -184,8 +184,10 @@ def named_chapters(words):
 
     >>> named_chapters("a (chapters 2, 3 and 9)"), named_chapters("b")
     ([2, 3, 9], [])
-    >>> named_chapters("c (chapters 13 to 16)"), named_chapters("（第 2 至 4 章）")
-    ([13, 14, 15, 16], [2, 3, 4])
+    >>> named_chapters("c (chapters 13 to 16)")
+    [13, 14, 15, 16]
+    >>> named_chapters("d（第 2 至 4 章）")
+    [2, 3, 4]
     """
     note = CHAPTER.search(words)
     numbers = [int(n) for n in re.findall(r"\d+", note[1])] if note else []

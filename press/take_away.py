@@ -22,8 +22,8 @@ from urllib.parse import quote
 import nbformat
 
 from press.notebooks import Translation, first_cell, notebook
-from press.reader import CHAPTERS, NUMBERED, ROOT, chapters
-from press.translation import say
+from press.reader import CHAPTERS, NUMBERED, ROOT, Page, chapters
+from press.translation import TRANSLATED, say, translated
 
 BOOK = "kernelbook-html.zip"
 LIBRARY = "kernelbook.zip"
@@ -81,7 +81,9 @@ def offer(app, pagename, templatename, context, doctree):
     if url := (options.get("repository_url") or "").rstrip("/"):
         branch = options.get("repository_branch") or "main"
         links[say("edit")] = f"{url}/edit/{branch}/{pagename}.md"
-        links[say("report a mistake")] = f"{url}/issues/new?title={quote(pagename)}"
+        links[say("report a mistake")] = (
+            f"{url}/issues/new?title={quote(pagename)}"
+        )
     said = " · ".join(f'<a href="{links[text]}">{text}</a>' for text in links)
     shown = f"<p>{say('Take it with you: ')}{said}</p>"
     context["body"] += f'<footer class="take-away">{shown}</footer>'
@@ -102,6 +104,8 @@ def write_all(app, exception):
     translate = Translation.of(app.env)
     for page in chapters():
         title = app.env.titles[page.name].astext()
+        if TRANSLATED:
+            page = Page(page.path, translated(page))
         made = notebook(page, translate, first_cell(title, page, LIBRARY))
         nbformat.write(made, folder / f"{page.path.stem}.ipynb")
     shutil.copytree(CHAPTERS / "data", folder / "data", dirs_exist_ok=True)
@@ -119,4 +123,5 @@ def write_all(app, exception):
     left = {BOOK, ".buildinfo"}
     files = [path for path in out.rglob("*") if path.is_file()]
     files = [f for f in files if f.name not in left and f.suffix != ".map"]
+    files = [f for f in files if out / "zh" not in f.parents]
     pack(out / BOOK, "kernelbook", out, files, read=offline)

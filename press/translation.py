@@ -1,4 +1,4 @@
-r"""The book in another language: the same pages, their sentences from a catalogue.
+r"""The book in another language: the same pages, sentences from a catalogue.
 
 A message is what a reader reads in one place, as it is written in MyST: a
 paragraph, an item, a cell of a table, a title, a caption, an alternative text.
@@ -9,7 +9,7 @@ sentences exchanged, before Sphinx sees it: equations, cells and labels are
 those of the English page, because they are not touched.
 
     python -m press.translation             bring the catalogues up to date
-    python -m press.translation todo 02     what is missing, numbered
+    python -m press.translation todo 02     what is missing, numbered; or all
     python -m press.translation done 02 F   put in the answers of file F
 
 What has no translation stays English, with a mark.  (Why not Sphinx's own
@@ -115,7 +115,8 @@ def pieces(page: Page) -> list[Piece]:
             spots.append((starts[at] + column, starts[at] + cursors[at]))
         return spots[0][0], spots[-1][1]
 
-    found, done, heading = [], 0, 0
+    found: list[Piece] = []
+    done = heading = 0
     for part in page.parts:
         if isinstance(part, Heading):
             heading = part.line
@@ -143,8 +144,8 @@ def pieces(page: Page) -> list[Piece]:
                 found.append(Piece(*find(text, at), (text,), str))
         elif type(part) is Words and not part.aside:
             spot = find(part.text, part.line)
-            said = (folded(part.text),)
-            found.append(Piece(*spot, said, str, part.line != heading))
+            whole = (folded(part.text),)
+            found.append(Piece(*spot, whole, str, part.line != heading))
     return found
 
 
@@ -242,10 +243,11 @@ def from_ledger() -> Iterator[str]:
 def from_press() -> Iterator[str]:
     """What the press itself says: say("…") in Python, say`…` in scripts."""
     for path in sorted(ROOT.glob("press/**/*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) == "say":
-                if isinstance(node.args[0], ast.Constant):
-                    yield node.args[0].value
+        calls = ast.walk(ast.parse(path.read_text("utf-8")))
+        for call in calls:
+            match call:
+                case ast.Call(ast.Name("say"), [ast.Constant(str(text)), *_]):
+                    yield text
     for path in SCRIPTS:
         yield from MARKED.findall(path.read_text("utf-8"))
     yield from SAID_ELSEWHERE
@@ -267,9 +269,9 @@ SAID_ELSEWHERE = (
 )
 
 
-def in_script(text: str) -> str:
+def in_script(text: str, language: str = LANGUAGE) -> str:
     """A script that speaks the language of the book."""
-    return MARKED.sub(lambda m: f"say`{say(m[1])}`", text)
+    return MARKED.sub(lambda m: f"say`{say(m[1], language=language)}`", text)
 
 
 # The catalogues -------------------------------------------------------------
@@ -285,7 +287,8 @@ def catalogue(name: str) -> dict[str, str]:
     if not path_of(name).exists():
         return {}
     with path_of(name).open("rb") as file:
-        return {m.id: m.string for m in read_po(file) if m.id and m.string}
+        pairs = [(str(m.id), str(m.string)) for m in read_po(file)]
+    return {message: new for message, new in pairs if message and new}
 
 
 def write(name: str, said: list[str], known: dict[str, str]) -> None:
@@ -317,9 +320,9 @@ def with_marks(html: str) -> str:
     return html.replace(MARK, "")
 
 
-def say(text: str, catalogue_name: str = "press") -> str:
+def say(text: str, name: str = "press", language: str = LANGUAGE) -> str:
     """What the press says, or the ledger, in the language of the book."""
-    return catalogue(catalogue_name).get(text, text) if TRANSLATED else text
+    return text if language == "en" else catalogue(name).get(text, text)
 
 
 # What a translation must keep -----------------------------------------------
@@ -384,9 +387,11 @@ def glossary_terms() -> dict[str, list[str]]:
 def faults(message: str, new: str) -> Iterator[str]:
     """What is wrong with a translation, as far as a program sees it."""
     old, now = kept(message), kept(new)
-    for what, before, after in zip(Said._fields, old, now, strict=True):
+    for what in Said._fields:
+        before, after = getattr(old, what), getattr(now, what)
         if before != after:
-            yield f"{what}: lost {dict(before - after)}, new {dict(after - before)}"
+            lost, more = dict(before - after), dict(after - before)
+            yield f"{what}: lost {lost}, new {more}"
     if not re.search(f"[{HAN}]", new) and re.search(
         r"[a-z]{4}", words_of(message)
     ):
@@ -402,7 +407,8 @@ def faults(message: str, new: str) -> Iterator[str]:
         names = glossary_terms().get(role.target.lower(), [])
         shown = role.words or role.target
         if names and not any(name in shown for name in names):
-            yield f"term {role.target!r} is {' or '.join(names)}, not {shown!r}"
+            known = " or ".join(names)
+            yield f"term {role.target!r} is {known}, not {shown!r}"
 
 
 def spaced(text: str) -> str:
@@ -466,44 +472,57 @@ def exchange(app, docname, source):
 # By hand --------------------------------------------------------------------
 
 
-def main(command="update", name="", file=""):
+def update():
+    """Catalogues with the messages of today, in their order."""
     said = messages()
-    if command == "update":
-        for one, them in said.items():
-            write(one, them, catalogue(one))
-        left = sum(m not in catalogue(n) for n in said for m in said[n])
-        print(f"{left} of {sum(map(len, said.values()))} messages are open")
-        return
-    (name,) = [
-        n for n in said if name in (n, n.split("/")[-1][:2], n.split("/")[-1])
-    ]
-    known = dict(catalogue(name))
-    if command == "todo":
-        for number, message in enumerate(said[name]):
-            if message not in known:
-                print(f"### {number}\n{message}\n")
-    elif command == "show":
-        for number, message in enumerate(said[name]):
+    for name, them in said.items():
+        write(name, them, catalogue(name))
+    left = [m for name in said for m in said[name] if m not in catalogue(name)]
+    print(f"{len(left)} of {sum(map(len, said.values()))} messages are open")
+
+
+def show(name, said, known, *, all_of_them=False):
+    """Messages by number: those without a translation, or all."""
+    for number, message in enumerate(said):
+        if all_of_them:
             print(f"### {number}\n{message}\n→ {known.get(message, '')}\n")
+        elif message not in known:
+            print(f"### {number}\n{message}\n")
+
+
+def put_in(name, said, known, text):
+    """Translations by number, those without a fault."""
+    _, *answers = re.split(r"^### (\d+)\n", text, flags=re.M)
+    refused = 0
+    for number, answer in zip(answers[::2], answers[1::2], strict=True):
+        message, new = said[int(number)], spaced(answer)
+        wrong = [*faults(message, new)]
+        for one in wrong:
+            print(f"### {number}: {one}")
+        refused += bool(wrong)
+        if not wrong:
+            known[message] = new
+    write(name, said, known)
+    left = sum(message not in known for message in said)
+    print(f"{refused} refused, {left} of {len(said)} open in {name}")
+
+
+def main(command="update", page="", file=""):
+    if command == "update":
+        return update()
+    fits = {
+        name: said
+        for name, said in messages().items()
+        if page in (name, name.split("/")[-1], name.split("/")[-1][:2])
+    }
+    ((name, said),) = fits.items()
+    known = dict(catalogue(name))
+    if command in ("todo", "all"):
+        show(name, said, known, all_of_them=command == "all")
     elif command == "done":
-        text = Path(file).read_text("utf-8")
-        _, *answers = re.split(r"^### (\d+)\n", text, flags=re.M)
-        bad = 0
-        for number, new in zip(answers[::2], answers[1::2], strict=True):
-            message, new = said[name][int(number)], spaced(new)
-            wrong = [*faults(message, new)]
-            for one in wrong:
-                print(f"### {number}: {one}")
-            bad += bool(wrong)
-            if not wrong:
-                known[message] = new
-        write(name, said[name], known)
-        left = [m for m in said[name] if m not in known]
-        print(
-            f"{bad} refused, {len(left)} of {len(said[name])} open in {name}"
-        )
+        put_in(name, said, known, Path(file).read_text("utf-8"))
     else:
-        sys.exit(f"command must be update, todo, show or done, got {command}")
+        sys.exit(f"command must be update, todo, all or done, got {command}")
 
 
 if __name__ == "__main__":

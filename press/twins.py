@@ -16,19 +16,22 @@ SCRIPT = """<script>{
     const twin = document.currentScript.previousElementSibling;
     twin.addEventListener("click", () => {
       localStorage.language = twin.hreflang;
-      const places = [...document.querySelectorAll("main section[id], main div.math[id]")];
-      const here = places.findLast((place) => place.getBoundingClientRect().top < 90);
+      const all = "main section[id], main div.math[id]";
+      const places = [...document.querySelectorAll(all)];
+      const isPast = (place) => place.getBoundingClientRect().top < 90;
+      const here = places.findLast(isPast);
       if (here && here !== places[0]) twin.hash = here.id;
     });
   }</script>"""
 TO_FRONT = """<!DOCTYPE html>
 <html lang="en"><meta charset="utf-8"><title>Kernelbook</title>
-<noscript><meta http-equiv="refresh" content="0; url=chapters/index.html"></noscript>
 <script>{
   const wanted = localStorage.language || navigator.language;
-  location.replace(`${wanted.startsWith("zh") ? "zh/" : ""}chapters/index.html`);
+  const folder = wanted.startsWith("zh") ? "zh/" : "";
+  location.replace(`${folder}chapters/index.html`);
 }</script>
-<p><a href="chapters/index.html">English</a> · <a href="zh/chapters/index.html" lang="zh-CN">中文</a>
+<p><a href="chapters/index.html">English</a> ·
+<a href="zh/chapters/index.html" lang="zh-CN">中文</a>
 """
 PLACE = '<div class="article-header-buttons">'
 ADDED = re.compile(
