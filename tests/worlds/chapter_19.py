@@ -416,7 +416,7 @@ def _(rng):
 
 @world("inline: any output")
 def _(rng):
-    p, bound = problem(rng)
+    _, bound = problem(rng)
     return bound | {"y": Each(rng.normal(scale=2.0, size=4))}
 
 
