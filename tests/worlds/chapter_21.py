@@ -547,7 +547,7 @@ def _(rng):
     worst = np.linalg.svd(psi(p.X))[0][:, 0]
     cases = [
         (psi(p.X), p.phi(p.X), p.t, False),
-        (psi(p.X) * 1e-3, np.zeros((p.N, 1)), worst, True),
+        (psi(p.X) * 1e-4, np.zeros((p.N, 1)), worst, True),
     ]
     return [
         bound(p)

@@ -13,7 +13,7 @@ from worlds.relations import (
     verdicts,
 )
 
-DONE = {"02", "04", "06", "07", "09", "11", "17", "18", "19", "20", "21"}
+DONE = {"02", "04", "06", "07", "09", "11", "17", "18", "19", "20", "21", "22"}
 PAGES = chapters()
 ids = {"ids": lambda page: page.number}
 
