@@ -414,6 +414,38 @@ def _(rng):
     return machine(rng, ["bounded"])
 
 
+def sorted_by_slack(rng, keep):
+    """The examples that are kept, for weights with all kinds of slack."""
+    while True:
+        p, bound = problem(rng)
+        e = p.t - p.Phi @ bound[r"\mathbf w"]
+        xi = smallest_slacks(p, p.t - e + bound["b"])
+        found = np.flatnonzero(keep(p, xi, p.t - e + bound["b"]))
+        if len(found) > 1:
+            n = Each(int(i) + 1 for i in found)
+            return bound | {"e_": e, r"\boldsymbol\xi": xi, "n": n}
+
+
+@world("inline: positive examples that cost")
+def _(rng):
+    return sorted_by_slack(rng, lambda p, xi, y: (p.t > 0) & (xi > 0))
+
+
+@world("inline: negative examples that cost")
+def _(rng):
+    return sorted_by_slack(rng, lambda p, xi, y: (p.t < 0) & (xi > 0))
+
+
+@world("inline: inside the margin but right")
+def _(rng):
+    return sorted_by_slack(rng, lambda p, xi, y: (p.t * y > 0) & (xi > 0))
+
+
+@world("inline: errors")
+def _(rng):
+    return sorted_by_slack(rng, lambda p, xi, y: p.t * y < 0)
+
+
 @world("inline: any output")
 def _(rng):
     _, bound = problem(rng)

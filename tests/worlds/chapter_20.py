@@ -589,6 +589,27 @@ def _(rng):
     ]
 
 
+def sloping(rng, sign):
+    """The examples whose loss rises with b, or falls."""
+    p, bound = problem(rng)
+    e, b, n = p.t - p.Phi @ bound[r"\mathbf w"], bound["b"], []
+    for i in range(N):
+        here, on = svr.insensitive_loss([b, b + 1e-6], [e[i]] * 2, p.epsilon)
+        if sign * (on - here) > 1e-9:
+            n.append(i + 1)
+    return bound | {"e_": e, "n": Each(n)} if n else sloping(rng, sign)
+
+
+@world("inline: a loss that falls with b")
+def _(rng):
+    return sloping(rng, -1)
+
+
+@world("inline: a loss that rises with b")
+def _(rng):
+    return sloping(rng, 1)
+
+
 @world("inline: the constant of Laplace noise", tolerance=1e-4)
 def _(rng):
     """By quantiles: the share outside, over the density at the edge."""

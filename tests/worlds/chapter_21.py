@@ -419,10 +419,13 @@ def _(rng):
 def _(rng):
     p = problem(rng)
     w = rng.standard_normal(p.M)
+    L = np.linalg.cholesky(p.k(p.Z))
+    spread = np.linalg.solve(L, np.linalg.solve(L, p.k(p.Z)).T)  # of weights
     return bound(p) | {
         r"\mathbf w": w,
-        r"\mathbf U": np.linalg.cholesky(p.k(p.Z)).T,
-        r"\mathbf u": np.linalg.cholesky(p.k(p.Z)) @ w,
+        r"\mathbf U": L.T,
+        r"\mathbf u": L @ w,
+        r"\lambda_0": Each(np.sqrt(np.diag(spread))),
         "y": lambda x: p.phi([x])[0] @ w,
     }
 

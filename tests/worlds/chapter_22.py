@@ -1,6 +1,7 @@
 """Chapter 22: random features."""
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from scipy.optimize import brentq
 from scipy.stats import chi
 from typeset import Sample
@@ -235,3 +236,9 @@ def _(rng):
         "y": Sample(w @ first),
         "y'": Sample(w @ second),
     }
+
+
+@world("inline: nodes and weights")
+def _(rng):
+    J = int(rng.integers(3, 9))
+    return {"v_": hermegauss(J)[1], "j": range(1, J + 1)}
