@@ -402,29 +402,24 @@ def bridge(p):
     }
 
 
-@world("inline: the bridge")
-def _(rng):
-    p, bound = problem(rng)
-    return bound | bridge(p)
+CHOSEN = {
+    "the bridge": lambda p: p.t != 0,
+    "class +1": lambda p: p.t > 0,
+    "the support vectors": lambda p: p.hulls.u > 0,
+    "the support vectors of class +1": lambda p: (p.hulls.u > 0) & (p.t > 0),
+}
 
 
-@world("inline: class +1")
-def _(rng):
-    p, bound = problem(rng)
-    return bound | bridge(p) | {"n": Each(np.flatnonzero(p.t > 0) + 1)}
+def with_chosen(keep):
+    def build(rng):
+        p, bound = problem(rng)
+        return bound | bridge(p) | {"n": Each(np.flatnonzero(keep(p)) + 1)}
+
+    return build
 
 
-@world("inline: the support vectors")
-def _(rng):
-    p, bound = problem(rng)
-    return bound | bridge(p) | {"n": Each(np.flatnonzero(p.hulls.u) + 1)}
-
-
-@world("inline: the support vectors of class +1")
-def _(rng):
-    p, bound = problem(rng)
-    found = np.flatnonzero(p.hulls.u * (p.t > 0)) + 1
-    return bound | bridge(p) | {"n": Each(found)}
+for name, keep in CHOSEN.items():
+    world(f"inline: {name}")(with_chosen(keep))
 
 
 @world("inline: the lower edge")

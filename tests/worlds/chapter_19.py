@@ -359,91 +359,68 @@ def _(rng):
 # Of relations in sentences ---------------------------------------------------
 
 
-def machine(rng, kinds=None):
-    """The solution, its weights where the Lagrangian is lowest.
+def machine(keep):
+    """The solution, its weights where the Lagrangian is lowest."""
 
-    ``kinds`` chooses examples: "free", "bounded", "rest".
-    """
-    p, bound = problem(rng)
-    m = p.machine
-    chosen = {
-        "free": m.free,
-        "bounded": m.bounded,
-        "rest": np.setdiff1d(np.arange(N), m.support),
-        None: np.arange(N),
-    }
-    both = solution(p)
-    y = np.array([both["y"](x) for x in p.X])
-    n = np.concatenate([chosen[kind] for kind in kinds or [None]])
-    return bound | {
-        **both,
-        r"\mathbf w": lowest_weights(p, bound, m.alpha),
-        r"\boldsymbol\Phi": p.Phi,
-        r"\mathbf a": m.coefficients,
-        "y_": y,
-        "e_": p.t - p.K @ m.coefficients,
-        "l_": np.minimum(0.0, p.C * p.t),
-        "u_": np.maximum(0.0, p.C * p.t),
-        "s": Each(int(i) + 1 for i in m.free),
-        "n": Each(int(i) + 1 for i in n),
-    }
-
-
-@world("inline: the machine")
-def _(rng):
-    return machine(rng) | {"n": range(1, N + 1)}
-
-
-@world("inline: beyond the margin")
-def _(rng):
-    return machine(rng, ["rest"])
-
-
-@world("inline: free support vectors")
-def _(rng):
-    return machine(rng, ["free"])
-
-
-@world("inline: no slack")
-def _(rng):
-    return machine(rng, ["free", "rest"])
-
-
-@world("inline: bounded")
-def _(rng):
-    return machine(rng, ["bounded"])
-
-
-def sorted_by_slack(rng, keep):
-    """The examples that are kept, for weights with all kinds of slack."""
-    while True:
+    def build(rng):
         p, bound = problem(rng)
-        e = p.t - p.Phi @ bound[r"\mathbf w"]
-        xi = smallest_slacks(p, p.t - e + bound["b"])
-        found = np.flatnonzero(keep(p, xi, p.t - e + bound["b"]))
-        if len(found) > 1:
-            n = Each(int(i) + 1 for i in found)
-            return bound | {"e_": e, r"\boldsymbol\xi": xi, "n": n}
+        a, both = p.machine.coefficients, solution(p)
+        kept = np.flatnonzero(keep(p.machine.alpha, p.C)) + 1
+        return bound | {
+            **both,
+            r"\mathbf w": lowest_weights(p, bound, p.machine.alpha),
+            r"\boldsymbol\Phi": p.Phi,
+            r"\mathbf a": a,
+            "y_": np.array([both["y"](x) for x in p.X]),
+            "e_": p.t - p.K @ a,
+            "l_": np.minimum(0.0, p.C * p.t),
+            "u_": np.maximum(0.0, p.C * p.t),
+            "s": Each(int(i) + 1 for i in p.machine.free),
+            "n": range(1, N + 1) if len(kept) == N else Each(kept),
+        }
+
+    return build
 
 
-@world("inline: positive examples that cost")
-def _(rng):
-    return sorted_by_slack(rng, lambda p, xi, y: (p.t > 0) & (xi > 0))
+def any_weights(keep):
+    """Of weights that solve nothing, until two examples are kept."""
+
+    def build(rng):
+        while True:
+            p, bound = problem(rng)
+            e = p.t - p.Phi @ bound[r"\mathbf w"]
+            y = p.t - e + bound["b"]
+            xi = smallest_slacks(p, y)
+            kept = np.flatnonzero(keep(p.t, y, xi)) + 1
+            if len(kept) > 1:
+                return bound | {
+                    "e_": e,
+                    r"\boldsymbol\xi": xi,
+                    "n": Each(kept),
+                }
+
+    return build
 
 
-@world("inline: negative examples that cost")
-def _(rng):
-    return sorted_by_slack(rng, lambda p, xi, y: (p.t < 0) & (xi > 0))
-
-
-@world("inline: inside the margin but right")
-def _(rng):
-    return sorted_by_slack(rng, lambda p, xi, y: (p.t * y > 0) & (xi > 0))
-
-
-@world("inline: errors")
-def _(rng):
-    return sorted_by_slack(rng, lambda p, xi, y: p.t * y < 0)
+CHOSEN = {
+    "the machine": machine(lambda alpha, C: alpha >= 0),
+    "beyond the margin": machine(lambda alpha, C: alpha == 0),
+    "free support vectors": machine(lambda a, C: (a > 0) & (a < C)),
+    "no slack": machine(lambda alpha, C: alpha < C),
+    "bounded": machine(lambda alpha, C: alpha == C),
+    "positive examples that cost": any_weights(
+        lambda t, y, xi: (t > 0) & (xi > 0)
+    ),
+    "negative examples that cost": any_weights(
+        lambda t, y, xi: (t < 0) & (xi > 0)
+    ),
+    "inside the margin but right": any_weights(
+        lambda t, y, xi: (t * y > 0) & (xi > 0)
+    ),
+    "errors": any_weights(lambda t, y, xi: t * y < 0),
+}
+for name, build in CHOSEN.items():
+    world(f"inline: {name}")(build)
 
 
 @world("inline: any output")

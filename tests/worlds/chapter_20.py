@@ -522,14 +522,12 @@ def _(rng):
 # Of relations in sentences ---------------------------------------------------
 
 
-def tube(p, bound, chosen=None):
+def tube(p, bound, keep):
     """The solution, its weights where the Lagrangian is lowest."""
     best = solution(p)
     up, down = best[r"\boldsymbol\alpha"], best[r"\hat{\boldsymbol\alpha}"]
     e = p.t - p.K @ p.fit.a
-    n = range(1, N + 1)
-    if chosen is not None:
-        n = Each(int(i) + 1 for i in chosen)
+    kept = np.flatnonzero(keep(p, e - p.fit.b)) + 1
     return bound | {
         **best,
         r"\mathbf w": lowest_weights(p, bound, alpha=up, alpha_hat=down),
@@ -537,45 +535,25 @@ def tube(p, bound, chosen=None):
         "r_": e - p.fit.b,
         "i": range(1, 2 * N + 1),
         "v_": np.append(up, -down),
-        "n": n,
+        "n": range(1, N + 1) if len(kept) == N else Each(kept),
     }
 
 
-@world("inline: the tube")
-def _(rng):
-    return tube(*problem(rng))
-
-
-@world("inline: in the tube")
-def _(rng):
-    p, bound = problem(rng)
-    return tube(p, bound, np.setdiff1d(np.arange(N), p.fit.support))
-
-
-@world("inline: on the edge of the tube")
-def _(rng):
-    p, bound = problem(rng)
-    return tube(p, bound, p.fit.free)
-
-
-@world("inline: at a bound of the tube")
-def _(rng):
-    p, bound = problem(rng)
-    return tube(p, bound, p.fit.bounded)
-
-
-@world("inline: above the tube")
-def _(rng):
-    p, bound = problem(rng)
-    above = p.t - p.K @ p.fit.a - p.fit.b > p.epsilon + 1e-6
-    return tube(p, bound, np.flatnonzero(above))
+CHOSEN = {
+    "the tube": lambda p, r: r < np.inf,
+    "in the tube": lambda p, r: p.fit.a == 0,
+    "on the edge of the tube": lambda p, r: np.abs(p.fit.a) % p.C > 0,
+    "at a bound of the tube": lambda p, r: np.abs(p.fit.a) == p.C,
+    "above the tube": lambda p, r: r > p.epsilon + 1e-6,
+}
+for name, keep in CHOSEN.items():
+    world(f"inline: {name}")(lambda rng, keep=keep: tube(*problem(rng), keep))
 
 
 @world("inline: those that pay")
 def _(rng):
     """Of the classifier, inside its margin; and above the tube."""
     p, bound = problem(rng)
-    above = p.t - p.K @ p.fit.a - p.fit.b > p.epsilon + 1e-6
     q = classes(int(rng.integers(1 << 30)))
     y = q.K @ q.machine.coefficients + q.machine.b
     inside = np.flatnonzero(q.t * y < 1 - 1e-6)
@@ -585,7 +563,7 @@ def _(rng):
             r"\boldsymbol\alpha": q.machine.alpha,
             "n": Each(int(i) + 1 for i in inside),
         },
-        tube(p, bound, np.flatnonzero(above)),
+        tube(p, bound, CHOSEN["above the tube"]),
     ]
 
 
