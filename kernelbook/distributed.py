@@ -343,7 +343,8 @@ class _Cluster:
         if isinstance(error, _dask().KilledWorker):
             return ConnectionError(
                 f"block {self.done} was given up: its workers died, one after "
-                "the other; is there memory enough? Nothing was fitted"
+                "the other; is there memory enough for it, and for a block "
+                "beside it? Nothing was fitted"
             )
         if not isinstance(error, ValueError):
             error.add_note(f"in block {self.done}")

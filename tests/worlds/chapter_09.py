@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 from typeset import From, Law, Sample
 
-from kernelbook import features, gp, kernels, ridge
+from kernelbook import features, gaussians, gp, kernels, ridge
 
 from . import world
 
@@ -156,6 +156,7 @@ def _(rng):
     return {
         "n": range(1, 5),
         "m": range(1, 5),
+        r"\mathbf x": rng.standard_normal(2),
         r"\theta_": From(0, theta),
         r"\mathbf x_": rng.standard_normal((4, 2)),
         "k": lambda x, z: k([x], [z])[0, 0],
@@ -321,9 +322,169 @@ def _(rng):
     ones, C_0 = np.ones(q.N), q.C[:-1, :-1]
     system = np.block([[C_0, ones[:, None]], [ones[None], np.zeros((1, 1))]])
     *a, b = np.linalg.solve(system, np.append(q.t[:-1], 0.0))
+    one = gp.Trend(lambda X: np.ones((len(X), 1)))
+    offset = gp.fit(q.k, q.X[:-1], q.t[:-1], q.beta, mean=one)
     return bound(q) | {
         r"\mathbf C_0": C_0,
         r"\mathbf 1": ones,
         r"\mathbf a": np.array(a),
         "b": b,
+        r"\mathbf x": q.X[-1],
+        "k_0": lambda x, z: q.k([x], [z])[0, 0],
+        "m": lambda x: gp.mean(offset, [x])[0],
+    }
+
+
+@world("inline: weights, kernel and factor")
+def _(rng):
+    """S by the kernel's route, C by the weights', the rest by the library."""
+    q = problem(rng)
+    old, phi, C = q.Phi[:-1], q.Phi[-1], q.C[:-1, :-1]
+    K_old, k_new = q.k(q.X[:-1]), q.k(q.X[:-1], q.X[-1:])
+    y, a = rng.standard_normal(q.N), q.model.a
+    less = old.T @ np.linalg.solve(C, old) / q.alpha
+    root = q.model.factor.U
+    z = np.linalg.solve(np.linalg.cholesky(K_old), y)
+    spread = np.exp(np.linalg.slogdet(K_old)[1] / 2)
+    return bound(q) | {
+        r"\mathbf x": q.X[-1],
+        r"\boldsymbol\phi": phi,
+        r"\mathbf S_N": (np.eye(q.M) - less) / q.alpha,
+        r"\mathbf C": C,
+        r"\mathbf L": root.T,
+        r"\mathbf U": root,
+        r"\mathbf v": gp.append(q.model, q.X[-1], 0.0).factor.U[:-1, -1],
+        "k": lambda x, z: q.phi(x) @ q.phi(z) / q.alpha,
+        "k_": k_new[:, 0],
+        r"\mathbf y": y,
+        r"p(\mathbf y)": norm.pdf(z).prod() / spread,
+        r"\mathbf a": a,
+        "a_{N+1}": q.longer.a[-1],
+        r"\mathbf a_{N+1}": q.longer.a,
+        r"\mathbf s": ridge.target_weights(K_old, k_new, 1 / q.beta)[:, 0],
+        r"\mathbf m": gp.mean(q.model, q.X[:-1]),
+        "m": q.w @ phi,
+        r"\sigma": np.sqrt(phi @ q.S @ phi + 1 / q.beta),
+        r"\lambda": np.mean((q.t[:-1] - K_old @ a) / a),
+    }
+
+
+@world("inline: the ridge of the weights")
+def _(rng):
+    """λ by the gradient of ridge regression at the weights' mean."""
+    q = problem(rng)
+    slope = q.Phi[:-1].T @ (q.t[:-1] - q.Phi[:-1] @ q.w)
+    return bound(q) | {r"\lambda": np.mean(slope / q.w)}
+
+
+@world("inline: the kernel of the first figure")
+def _(rng):
+    k = kernels.Gaussian(gamma=8.0)
+    near, far = k([[0.0]], [[0.0], [0.3], [9.0]])[0, 1:]
+    return {
+        r"\boldsymbol\theta": np.array(
+            [
+                1 - far,
+                -2 * np.log(near) / 0.3**2,
+                far,
+                k([[9.0]], [[-9.0]])[0, 0],
+            ]
+        )
+    }
+
+
+@world("inline: a plane under the process", tolerance=1e-6)
+def _(rng):
+    """Each feature in turn as a known mean; weights by whitening."""
+    q = problem(rng, N=7)
+    X, t, H = q.X[:-1], q.t[:-1], features.with_bias(q.X)
+
+    def mean(i):
+        fit = gp.fit(
+            q.k, X, 0 * t, q.beta, mean=lambda Z: features.with_bias(Z)[:, i]
+        )
+        return gp.mean(fit, q.X[-1:])[0]
+
+    L = np.linalg.cholesky(q.C[:-1, :-1])
+    w = np.linalg.lstsq(
+        np.linalg.solve(L, H[:-1]), np.linalg.solve(L, t), rcond=None
+    )[0]
+    return bound(q) | {
+        r"\mathbf H": H[:-1],
+        r"\mathbf w": w,
+        r"\boldsymbol\phi": H[-1],
+        r"\mathbf r": np.array([mean(i) for i in range(q.D + 1)]),
+    }
+
+
+@world("inline: neighbours on a line")
+def _(rng):
+    """Each value given all before it, of the Ornstein–Uhlenbeck process."""
+    N, k = 5, kernels.Matern(nu=0.5, length=1.0)
+    x, y = np.cumsum(rng.uniform(0.3, 1.5, N)), rng.standard_normal(N)
+    K = k(x[:, None])
+
+    def of(n):
+        def density(value, given):
+            before = np.append(y[: n - 2], given)
+            q = gaussians.condition(
+                np.zeros(n), K[:n, :n], range(n - 1), before
+            )
+            return norm.pdf(value, q.mean[0], np.sqrt(q.cov[0, 0]))
+
+        return {
+            "N": N,
+            "n": n,
+            "x": x[0],
+            "x'": x[-1],
+            "x_": x,
+            "k": lambda x, z: k([[x]], [[z]])[0, 0],
+            r"\mathbf K": K,
+            r"\mathbf y": y,
+            r"\rho_": {i + 1: K[i, i - 1] for i in range(1, N)},
+            r"p(y_1)": norm.pdf(y[0], scale=np.sqrt(K[0, 0])),
+            "p": Law(density),
+        }
+
+    return [of(n) for n in range(2, N + 1)]
+
+
+def at_one_place(rng, readings):
+    """One value read several times, by a kernel of variance 1."""
+    unit, t = kernels.Gaussian(gamma=1.0), rng.standard_normal()
+    fit = gp.fit(unit, readings * [[0.0]], readings * [t], beta=4.0)
+    q = gp.predict(fit, [[0.0]])
+    return {
+        "R": readings,
+        "x": 0.0,
+        "k": lambda x, z: unit([[x]], [[z]])[0, 0],
+        r"\mathbf k": unit([[0.0]])[0, 0],
+        r"\mathbf C_1": fit.factor.U[0, 0] ** 2,
+        "t_1": t,
+        "m": q.mean[0],
+        # A variance v of y is that of one reading with precision 1/v - 1.
+        r"\beta": 1 / q.latent_variance[0] - 1,
+    }
+
+
+@world("inline: one reading")
+def _(rng):
+    return at_one_place(rng, 1)
+
+
+@world("inline: two readings")
+def _(rng):
+    return at_one_place(rng, 2)
+
+
+@world("inline: improvement", tolerance=1e-6)
+def _(rng):
+    z, h = rng.uniform(0.3, 1.5), 1e-5
+    return {
+        "u": rng.uniform(-1.0, 1.0),
+        "z": z,
+        r"\sigma": rng.uniform(0.5, 1.5),
+        r"\varphi": norm.pdf,
+        r"\varphi'": lambda z: (norm.pdf(z + h) - norm.pdf(z - h)) / (2 * h),
+        r"\Phi": norm.cdf,
     }

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.integrate import quad
 from scipy.linalg import expm
-from scipy.special import erf
-from typeset import Of, Sample
+from scipy.special import erf, expit
+from typeset import Each, Of, Sample
 
 from kernelbook import kernels, networks
 
@@ -117,10 +117,17 @@ def _(rng):
     for depth in range(4):
         deep = networks.deep_relu_kernel(K, depth)
         rho.append(deep[0, 1] / np.sqrt(deep[0, 0] * deep[1, 1]))
+    zero = [
+        kernels.ArcCosine(0)([[1.0, 0.0]], [[r, np.sqrt(1 - r * r)]])[0, 0]
+        for r in rho
+    ]
     return {
         "l": range(1, 4),
         r"\rho^": rho,
         r"\theta^": np.arccos(rho),
+        r"\frac{d \rho^{(l+1)}}{d \rho^{(l)}}": Of(
+            "l", lambda layer: zero[layer - 1]
+        ),
     }
 
 
@@ -190,7 +197,12 @@ def _(rng):
     square = 1.0  # E[Q²]; the mean of Q stays 1
     for _ in range(L):
         square *= (2 / H) ** 2 * (H * fourth + H * (H - 1) * second**2)
-    return {"H": H, "L": L, r"\kappa_L": 3 * square - 3}
+    return {
+        "H": H,
+        "L": L,
+        r"\kappa_L": 3 * square - 3,
+        r"\mathbb E[Q^2]": square,
+    }
 
 
 def small_network(rng, D=3, H=5):
@@ -280,6 +292,21 @@ def _(rng):
     }
 
 
+@world("inline: residuals of the flow")
+def _(rng):
+    """By the exponential of the matrix, from zero."""
+    K, mu, U, t = flow(rng)
+    s = rng.uniform(0.2, 0.5)
+    return {
+        "s": s,
+        "i": range(1, len(t) + 1),
+        r"\mathbf t": t,
+        r"\mathbf f": lambda s: t - expm(-s * K[:-1, :-1]) @ t,
+        r"\boldsymbol\mu": mu,
+        r"\mathbf u_": U.T,
+    }
+
+
 @world("eq-net-flow-solved")
 def _(rng):
     """The speed at the last input, integrated over time step by step."""
@@ -301,17 +328,16 @@ def _(rng):
 
 @world("eq-net-speed", tolerance=1e-7)
 def _(rng):
-    """Minus the rate times the gradient of the error, by differences."""
+    """Minus the gradient of the error, by differences."""
     W, v, c, f, gradient = small_network(rng)
-    X, t, eta = rng.standard_normal((4, 3)), rng.standard_normal(4), 0.3
+    X, t = rng.standard_normal((4, 3)), rng.standard_normal(4)
     slope = sum(
         (f(x) - t_n) * gradient(x) for x, t_n in zip(X, t, strict=True)
     )
-    by_weight = -eta * slope[: W.size].reshape(W.shape)
+    by_weight = -slope[: W.size].reshape(W.shape)
     return [
         {
             "N": len(t),
-            r"\eta": eta,
             "c": c,
             "v_j": v[j],
             r"\mathbf w_j": W[j],
@@ -342,7 +368,77 @@ def _(rng):
         r"\mathbf w": r * (np.cos(alpha) * along + np.sin(alpha) * across),
         "r": r,
         r"\alpha": alpha,
-        r"\theta": angle(x, z),
+        r"\theta": np.pi * (1 - kernels.ArcCosine(0)([x], [z])[0, 0]),
+        r"\rho": x @ z / np.linalg.norm(x) / np.linalg.norm(z),
+    }
+
+
+@world("inline: moments of two projections")
+def _(rng):
+    """Of wᵀx and wᵀx', over nodes for w in space."""
+    x, z = two_inputs(rng)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(4)
+    W = np.array([[a, b, c] for a in nodes for b in nodes for c in nodes])
+    mass = np.kron(np.kron(weights, weights), weights)
+    mass = mass / mass.sum()
+    return {
+        r"\mathbf x": x,
+        r"\mathbf x'": z,
+        "A": mass @ (W @ x) ** 2,
+        "B": mass @ (W @ z) ** 2,
+        "S": mass @ ((W @ x) * (W @ z)),
+    }
+
+
+@world("inline: the rectifier", tolerance=1e-6)
+def _(rng):
+    h = 1e-5
+    return {
+        "z": Each([-rng.uniform(0.3, 1.5), rng.uniform(0.3, 1.5)]),
+        r"\varphi": networks.relu,
+        r"\varphi'": lambda z: (
+            (networks.relu(z + h) - networks.relu(z - h)) / (2 * h)
+        ),
+        r"\Theta": networks.step,
+    }
+
+
+@world("inline: a step downhill", tolerance=1e-6)
+def _(rng):
+    """The error's own gradient, by differences, against the outputs'."""
+    W, v, c, f, gradient = small_network(rng)
+    X, t, ds = rng.standard_normal((4, 3)), rng.standard_normal(4), 0.3
+    start, h = np.concatenate([W.ravel(), v]), 1e-4
+
+    def error(packed):
+        hidden = np.tanh(X @ packed[: W.size].reshape(W.shape).T)
+        return np.sum((c * hidden @ packed[W.size :] - t) ** 2) / 2
+
+    slope = [
+        (error(start + e) - error(start - e)) / (2 * h)
+        for e in h * np.eye(start.size)
+    ]
+    return {
+        "n": range(1, 5),
+        "f": f,
+        "t": t,
+        r"\mathbf x_": X,
+        r"\nabla f(\mathbf x_n)": Of("n", lambda n: gradient(X[n - 1])),
+        "ds": ds,
+        r"d\boldsymbol\omega": -ds * np.array(slope),
+    }
+
+
+@world("inline: a sum of units that are fixed")
+def _(rng):
+    """The variance of Σ c_j v_j is Σ c_j², and c_j what v = e_j puts out."""
+    H, z = 4, rng.standard_normal(4)
+    each = [np.tanh(z) @ e / np.sqrt(H) for e in np.eye(H)]
+    return {
+        "H": H,
+        "j": range(1, H + 1),
+        r"\varphi_": np.tanh(z),
+        "Q": np.sum(np.square(each)),
     }
 
 
@@ -380,12 +476,154 @@ def _(rng):
 
         return quad(product, -30, 30, limit=200)[0] / np.sqrt(2 * np.pi) / u
 
+    # The exponent's curvature by the centre; and of k(x, ±x) by x.
+    at = [(x - c) ** 2 / g**2 + c**2 / (2 * u**2) for c in (-1.0, 0.0, 1.0)]
+    same = np.log(k(0.0, 0.0) / k(1.0, 1.0))
+    apart = np.log(k(0.0, 0.0) / k(1.0, -1.0))
     return {
         "x": x,
         "x'": z,
         r"\sigma_u": u,
-        r"\sigma_e": (2 / g**2 + 1 / u**2) ** -0.5,
-        r"\sigma_m": np.sqrt(2 * u**2 + g**2),
-        r"\sigma_s": np.sqrt(2 * g**2 + g**4 / u**2),
+        r"\sigma_g": g,
+        r"\sigma_e": (at[0] - 2 * at[1] + at[2]) ** -0.5,
+        r"\sigma_m": same**-0.5,
+        r"\sigma_s": np.sqrt(2 / (apart - same)),
         "k": k,
     }
+
+
+def moment(phi, power):
+    """E[φ(z)^power] for a standard normal z."""
+    halves = [
+        quad(lambda z: float(phi(z)) ** power * np.exp(-z * z / 2), *ends)[0]
+        for ends in [(-20, 0), (0, 20)]
+    ]
+    return sum(halves) / np.sqrt(2 * np.pi)
+
+
+def few_units(rng, phi):
+    """H units: the weights of the output given, and not given."""
+    H = int(rng.integers(3, 7))
+    z = rng.standard_normal((DRAWS, H))
+    # With a hidden unit that is always 1 the output is its weight.
+    v = networks.random_network([[1.0]], 1, np.ones_like, rng, size=DRAWS)
+    Q = np.mean(phi(z) ** 2, axis=1)
+    second, fourth = moment(phi, 2), moment(phi, 4)
+    return {
+        "H": H,
+        "z": Sample(z[:, 0]),
+        "v_j": Sample(v[:, 0]),
+        r"\varphi": Sample(phi(z[:, 0])),
+        "Q": Sample(Q),
+        "f": Sample(np.sqrt(Q) * rng.standard_normal(DRAWS)),
+        r"\kappa": 3 * (fourth - second**2) / second**2 / H,
+        # The slope of the map of correlations at 1, for weights of variance 2.
+        r"\chi": 2
+        * quad(lambda z: np.exp(-z * z / 2), 0, 20)[0]
+        / np.sqrt(2 * np.pi),
+    }
+
+
+@world("inline: a few ReLUs")
+def _(rng):
+    return few_units(rng, networks.relu)
+
+
+@world("inline: a few steps")
+def _(rng):
+    return few_units(rng, networks.step)
+
+
+def price(rng, size):
+    """Price's theorem for two functions that are not alike."""
+    A, B = size * rng.uniform(0.7, 1.3, 2)
+    S = 0.5 * np.sqrt(A * B)
+    a, z = rng.standard_normal((2, DRAWS)) * np.array([[np.sqrt(A)], [1.0]])
+
+    def b(S):
+        return Sample(S / A * a + np.sqrt(B - S * S / A) * z)
+
+    root = rng.standard_normal((2, 3))
+    apart = np.linalg.det(np.eye(2) + 2 * np.diag([A, B]))
+    return {
+        "A": A,
+        "B": B,
+        "S": S,
+        "m": np.sqrt(apart),
+        "z": rng.uniform(0.3, 1.2),
+        r"\operatorname{erf}": erf,
+        r"\sigma": expit,
+        "a": Sample(a),
+        "b": Of("S", b),
+        "g": np.sin,
+        "g'": np.cos,
+        "h": np.tanh,
+        "h'": tanh_slope,
+        r"\boldsymbol\Sigma": root @ root.T,
+    }
+
+
+@world("inline: Gaussian integrals", tolerance=1e-6)
+def _(rng):
+    """With a small variance too, for which E[e^(-a³)], a mutant, is finite."""
+    return [price(rng, size) for size in (1.0, 0.12)]
+
+
+@world("inline: a right angle")
+def _(rng):
+    x, z = np.linalg.qr(rng.standard_normal((3, 2)))[0].T
+    at = {f"k_{i}": kernels.ArcCosine(i)([x], [z])[0, 0] for i in (0, 1)}
+    return at | {r"\theta": angle(x, z)}
+
+
+def descended(rng, start):
+    """Kernel regression by many small steps, at N inputs and one more."""
+    K, _, _, t = flow(rng, N=3)
+    K = K + 0.3 * np.eye(4)
+    f = start
+    for _ in range(5000):
+        f = f - 0.9 / np.trace(K) * K[:, :3] @ (f[:3] - t)
+    return {
+        r"\mathbf K": K[:3, :3],
+        r"\mathbf t": t,
+        r"\mathbf k(\mathbf x)": K[3, :3],
+        r"\mathbf f_0": start[:3],
+        r"f_0(\mathbf x)": start[3],
+        r"f_\infty(\mathbf x)": f[3],
+    }
+
+
+@world("inline: trained to the end from zero", tolerance=1e-7)
+def _(rng):
+    return descended(rng, np.zeros(4))
+
+
+@world("inline: trained to the end from elsewhere", tolerance=1e-7)
+def _(rng):
+    return descended(rng, rng.standard_normal(4))
+
+
+@world("inline: one unit that has a sign")
+def _(rng):
+    (x, z), seed = two_inputs(rng), int(rng.integers(1000))
+    again = np.random.default_rng(seed)
+    again.standard_normal((1, 1, 4))  # the hidden weights
+
+    def f(x):
+        fresh = np.random.default_rng(seed)
+        return networks.random_network([x], 1, np.sign, fresh)[0, 0]
+
+    v = again.standard_normal()
+    return {r"\mathbf x": x, r"\mathbf x'": z, "v": v, "f": f}
+
+
+@world("inline: numbers of a lazy network")
+def _(rng):
+    H, A = int(rng.integers(3, 90)), rng.uniform(0.5, 2.0)
+    z = np.sqrt(A) * rng.standard_normal(DRAWS)
+    return {"H": H, "c": H**-0.5, "A": A, "z": Sample(z)}
+
+
+@world("inline: another scale")
+def _(rng):
+    return {"H": int(rng.integers(3, 90)), "c": rng.uniform(0.2, 0.8)}

@@ -507,7 +507,7 @@ def _(rng):
     return two_points(rng.uniform(0.1, 0.45))
 
 
-@world("inline: two prices", tolerance=1e-6)
+@world("inline: the machine at two prices", tolerance=1e-6)
 def _(rng):
     p, _ = problem(rng)
     C = np.array([p.C, p.C * rng.uniform(1.5, 3.0)])

@@ -133,7 +133,7 @@ def _(rng):
         "E_": {s: np.sqrt(error @ p.A @ error)},
         r"\mu_": mu,
         r"\mathbf u_": U.T,
-        "p": polynomial,
+        "h": polynomial,
         r"\mathbf a^*": p.a,
     }
 
@@ -297,7 +297,7 @@ def _(rng):
     return {
         r"\mathbf e": p.t - p.K @ v,
         r"\leftarrow": p.t - p.K @ moved,
-        "s": s,
+        r"\eta": s,
         "i": 2,
         "j": 4,
         r"\mathbf k_": p.K,
@@ -348,6 +348,7 @@ def _(rng):
     return bindings(p) | {
         r"\mathbf a_s": a,
         r"\mathbf p_s": direction,
+        r"\mathbf d": rng.standard_normal(p.N),
         r"\mathbf r_s": p.t - p.A @ a,
         r"\eta": rng.uniform(0.5, 2.0),
         "f": f,
@@ -361,16 +362,23 @@ def through_glasses(rng):
     P = B @ B.T + np.eye(p.N)
     values, U = np.linalg.eigh(P)
     root = U @ np.diag(values**0.5) @ U.T
-    r, direction = rng.standard_normal((2, p.N))
-    bound = bindings(p) | {r"\mathbf R": root, r"\mathbf r": r}
+    anywhere, direction = rng.standard_normal((2, p.N))
+    r = p.t - p.A @ anywhere
+    bound = bindings(p) | {
+        r"\mathbf P": P,
+        r"\mathbf R": root,
+        r"\mathbf r": r,
+    }
     hats = {
         r"\hat{\mathbf A}": np.linalg.solve(
             root, np.linalg.solve(root, p.A).T
         ).T,
         r"\hat{\mathbf a}": root @ p.a,
-        r"\hat{\mathbf r}": np.linalg.solve(root, r),
         r"\hat{\mathbf p}": root @ direction,
     }
+    hats[r"\hat{\mathbf r}"] = (
+        np.linalg.solve(root, p.t) - hats[r"\hat{\mathbf A}"] @ root @ anywhere
+    )
     more = {r"\mathbf p": direction, r"\mathbf z": np.linalg.solve(P, r)}
     return bound | hats | more
 
@@ -398,4 +406,232 @@ def _(rng):
         r"\mathbf W": W,
         r"\mathbf U": np.linalg.cholesky(W).T,
         r"\mathbf P": P,
+    }
+
+
+def path(p):
+    """Lowest points, residuals, directions and lengths of a run."""
+    a = run(p, 4)
+    r, moved = p.t - a @ p.A, np.diff(a, axis=0)
+    scale = np.array([r[s] @ r[s] / (r[s] @ moved[s]) for s in range(4)])
+    return a, r, scale[:, None] * moved, 1 / scale
+
+
+def along(p, s, i):
+    a, r, directions, lengths = path(p)
+    rho = [
+        (d_next - z) @ d / (d @ d)
+        for d, d_next, z in zip(
+            directions, directions[1:], r[1:], strict=False
+        )
+    ]
+    return bindings(p) | {
+        "s": s,
+        "i": i,
+        r"\mathbf a": p.a,
+        r"\mathbf a_": From(0, a),
+        r"\mathbf r_": From(0, r),
+        r"\mathbf p_": From(0, directions),
+        r"\eta_": From(0, lengths),
+        r"\rho_": From(0, np.array(rho)),
+    }
+
+
+@world("inline: directions before")
+def _(rng):
+    return along(problem(rng), 2, range(2))
+
+
+@world("inline: directions of any kind")
+def _(rng):
+    """What holds for p_i before it is known to be conjugate: for any."""
+    p = problem(rng)
+    bound = along(p, 2, 4)
+    any_more = [*path(p)[2], rng.standard_normal(p.N)]
+    return bound | {r"\mathbf p_": From(0, any_more)}
+
+
+@world("inline: the error is a polynomial", tolerance=1e-7)
+def _(rng):
+    """Its coefficients from the shares of five eigenvectors."""
+    p, s = problem(rng), 2
+    a_s = run(p, s)[s]
+    mu, U = np.linalg.eigh(p.K)
+    share = (U.T @ (p.a - a_s)) / (U.T @ p.a)
+    c = np.polynomial.Polynomial.fit(mu + p.lam, share, s).convert().coef
+    return bindings(p) | {
+        "s": s,
+        "h": lambda A: sum(
+            c_i * np.linalg.matrix_power(A, i) for i, c_i in enumerate(c)
+        ),
+        r"\mathbf a^*": p.a,
+        r"\mathbf a_": {s: a_s},
+        r"\mathbf r_": {s: p.t - p.A @ a_s},
+    }
+
+
+@world("inline: Chebyshev's polynomial")
+def _(rng):
+    """q and z are the two solutions of one quadratic equation."""
+    kappa = rng.uniform(2.0, 50.0)
+    roots = np.sort(np.roots([1, -2 * (kappa + 1) / (kappa - 1), 1]))
+    return {
+        "s": 3,
+        r"\kappa": kappa,
+        "q": roots[0],
+        "z": roots[1],
+        r"\theta": rng.uniform(0.2, 1.2),
+        "T_": lambda s: lambda x: eval_chebyt(s, x),
+    }
+
+
+@world("inline: the condition number")
+def _(rng):
+    p = problem(rng)
+    mu = np.linalg.eigvalsh(p.K)
+    return bindings(p) | {
+        r"\kappa": np.linalg.cond(p.A),
+        r"\mu_{\max}": mu[-1],
+        r"\mu_{\min}": mu[0],
+    }
+
+
+@world("inline: directions through glasses", tolerance=1e-7)
+def _(rng):
+    """A run in the other variables, and its vectors by the root."""
+    p = problem(rng)
+    B = rng.standard_normal((p.N, p.N))
+    P = B @ B.T + np.eye(p.N)
+    values, U = np.linalg.eigh(P)
+    root = U @ np.diag(values**0.5) @ U.T
+    inverse = np.linalg.inv(root)
+    hat = SimpleNamespace(N=p.N, A=inverse @ p.A @ inverse, t=inverse @ p.t)
+    _, r, directions, _ = path(hat)
+    rho = [r[s + 1] @ r[s + 1] / (r[s] @ r[s]) for s in range(3)]
+    return {
+        "s": 1,
+        r"\mathbf p_": From(0, directions @ inverse),
+        r"\mathbf z_": From(0, np.linalg.solve(P, root @ r.T).T),
+        r"\rho_": From(0, np.array(rho)),
+    }
+
+
+@world("inline: what landmarks make")
+def _(rng):
+    """The library's map, approximation and ridge; the kernel's values."""
+    p, M = problem(rng, N=6), 3
+    landmarks = rng.standard_normal((M, 2))
+    phi = nystrom.feature_map(p.k, landmarks)
+    model = nystrom.fit(p.k, p.X, p.t, p.lam, landmarks)
+    Q = nystrom.approximation(p.k, p.X, landmarks)
+    divide = iterative.preconditioner(p.k, p.X, p.lam, landmarks)
+    C = p.k(p.X, landmarks)
+    return bindings(p) | {
+        "M": M,
+        "n": range(1, p.N + 1),
+        r"\mathbf C": C,
+        r"\mathbf c_": C,
+        r"\mathbf W": p.k(landmarks),
+        r"\mathbf U": phi.factor.U,
+        r"\boldsymbol\Phi": phi(p.X),
+        r"\mathbf Q": Q,
+        r"\mathbf P": np.linalg.inv(divide(np.eye(p.N))),
+        r"\mathbf b": phi.coefficients(model.w),
+        r"\delta": np.linalg.eigvalsh(p.K - Q)[-1],
+        r"\mathbf v": rng.standard_normal(p.N),
+        "k": p.k,
+        r"\mathbf X_M": landmarks,
+        "@tolerance": 1e-7,
+    }
+
+
+@world("inline: landmarks that span all")
+def _(rng):
+    X, k = rng.standard_normal((6, 2)), kernels.Linear()
+    Q = nystrom.approximation(k, X, rng.standard_normal((2, 2)))
+    return {r"\mathbf Q": Q, r"\mathbf K": k(X)}
+
+
+def features_of(X):
+    """Of the polynomial kernel (1 + xᵀx')², written out."""
+    x, z = np.asarray(X).T
+    root = np.sqrt(2)
+    six = [x**0, root * x, root * z, x * x, root * x * z, z * z]
+    return np.array(six).T
+
+
+@world("inline: the kernel's own features")
+def _(rng):
+    """The variance from the features, too: λψᵀ(ΨᵀΨ + λI)⁻¹ψ."""
+    p = problem(rng)
+    x, Psi = rng.standard_normal(2), features_of(p.X)
+    B = Psi.T @ Psi + p.lam * np.eye(6)
+
+    def variance(x):
+        psi = features_of([x])[0]
+        return p.lam * psi @ np.linalg.solve(B, psi)
+
+    k_x = p.k(p.X, [x])[:, 0]
+    inner = SimpleNamespace(N=p.N, A=p.A, t=k_x)
+    return bindings(p) | {
+        "s": 2,
+        "k": p.k,
+        r"\mathbf x": x,
+        r"\mathbf k": lambda x: p.k(p.X, [x])[:, 0],
+        r"\boldsymbol\Psi": Psi,
+        r"\boldsymbol\psi": lambda x: features_of([x])[0],
+        "v": variance,
+        r"\mathbf b_": {2: run(inner, 2)[2]},
+    }
+
+
+@world("inline: a singular value")
+def _(rng):
+    lam, sigma = rng.uniform(0.3, 2.0, 2)
+    return [
+        {r"\lambda": lam, r"\sigma": sigma},
+        {r"\lambda": lam, r"\sigma": np.sqrt(lam), "@tight": True},
+    ]
+
+
+@world("inline: outputs of a machine")
+def _(rng):
+    p = problem(rng)
+    a = rng.standard_normal(p.N)
+    slow = [sum(a[m] * p.K[n, m] for m in range(p.N)) for n in range(p.N)]
+    return bindings(p) | {
+        r"\mathbf a": a,
+        r"\mathbf e": p.t - np.array(slow),
+    }
+
+
+@world("inline: two steps by hand")
+def _(rng):
+    A, t = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 0.0])
+    a = run(SimpleNamespace(N=2, A=A, t=t), 2)
+    r, moved = t - a @ A, np.diff(a, axis=0)
+    scale = [r[s] @ r[s] / (r[s] @ moved[s]) for s in range(2)]
+    directions = np.array(scale)[:, None] * moved
+    rho = (directions[1] - r[1]) @ directions[0] / sum(directions[0] ** 2)
+    return {
+        r"\mathbf A": A,
+        r"\mathbf a": np.linalg.solve(A, t),
+        r"\mathbf a_": From(0, a),
+        r"\mathbf r_": From(0, r),
+        r"\mathbf p_": From(0, directions),
+        r"\eta_": From(0, 1 / np.array(scale)),
+        r"\rho_": From(0, np.array([rho])),
+    }
+
+
+@world("inline: Lanczos")
+def _(rng):
+    p = problem(rng)
+    z = rng.choice([-1.0, 1.0], p.N)
+    powers = [np.linalg.matrix_power(p.A, s) @ z for s in range(3)]
+    V = np.linalg.qr(np.array(powers).T)[0]
+    return bindings(p) | {
+        "i": range(1, 6),
+        r"\mathbf z": z,
+        r"\mathbf T": V.T @ p.A @ V,
     }

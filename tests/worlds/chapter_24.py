@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import brentq
 
-from kernelbook import distributed
+from kernelbook import distributed, kernels, logistic, nystrom
 
 from . import world
 from .common import ridge_problem
@@ -96,6 +96,32 @@ def _(rng):
     }
 
 
+@world("eq-many-tree")
+def _(rng):
+    """Asked one after the other, and added in pairs, by hand for four."""
+    c_0, c_1, c_2, c_3, c_b, v = rng.uniform(0.5, 2.0, 6)
+    M, W, each = 3, 4, 5
+    asked, ready = 0.0, []
+    for _ in range(W):
+        asked += c_0
+        ready.append(asked + each * (sum([c_1] * M) + sum([c_2] * M**2)))
+    a = max(ready[0], ready[1]) + c_0 + c_b / v
+    b = max(ready[2], ready[3]) + c_0 + c_b / v
+    return {
+        "T'": max(a, b) + c_0 + c_b / v + c_3 * M * M * M,
+        "N": W * each,
+        "M": M,
+        "W": W,
+        "c_0": c_0,
+        "c_1": c_1,
+        "c_2": c_2,
+        "c_3": c_3,
+        "c_b": c_b,
+        "v": v,
+        r"\log_2": np.log2,
+    }
+
+
 @world("eq-many-best")
 def _(rng):
     """Where a tenth more workers take as long as a tenth fewer.
@@ -155,6 +181,7 @@ def _(rng):
     one, two = rng.standard_normal(3), 2 + rng.standard_normal(5)
     both = np.append(one, two)
     return {
+        "m": both.mean(),
         "q": both.var() * len(both),
         "q_1": one.var() * len(one),
         "q_2": two.var() * len(two),
@@ -162,4 +189,63 @@ def _(rng):
         "n_2": len(two),
         "m_1": one.mean(),
         "m_2": two.mean(),
+    }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: sums of blocks")
+def _(rng):
+    """The blocks by the library, all rows one by one."""
+    p, bound = problem(rng)
+    return bound | {
+        "b": range(1, len(CUTS) + 1),
+        r"\mathbf A": sum(np.outer(row, row) for row in p.Phi),
+        r"\mathbf r": sum(row * t for row, t in zip(p.Phi, p.t, strict=True)),
+    }
+
+
+@world("inline: features from landmarks")
+def _(rng):
+    k, landmarks = kernels.Gaussian(0.3), rng.standard_normal((3, 2))
+    phi = nystrom.feature_map(k, landmarks)
+    x = rng.standard_normal(2)
+    return {
+        r"\boldsymbol\phi": lambda x: phi([x])[0],
+        r"\mathbf U": phi.factor.U,
+        r"\mathbf x": x,
+        r"k(\mathbf X_M, \mathbf x)": k(landmarks, [x])[:, 0],
+        "k": k,
+        r"\mathbf X_M": landmarks,
+    }
+
+
+@world("inline: other days")
+def _(rng):
+    """R from one set of days, R' from flights on days drawn anew."""
+    J = 5
+    n, S = rng.integers(3, 9, J), rng.uniform(1.0, 4.0, J)
+    drawn = rng.integers(J, size=J)
+    flights = np.concatenate([np.full(n[d], S[d] / n[d]) for d in drawn])
+    return {
+        "J": J,
+        "d": range(1, J + 1),
+        "R": S.sum() / n.sum(),
+        "R'": flights.mean(),
+        "S_": S[drawn],
+        "n_": n[drawn].astype(float),
+    }
+
+
+@world("inline: outputs of logistic regression")
+def _(rng):
+    """σ_n as the library's sigmoid has them."""
+    Phi, w = rng.standard_normal((5, 3)), rng.standard_normal(3)
+    return {
+        "n": range(1, 6),
+        r"\mathbf w": w,
+        r"\boldsymbol\phi_": Phi,
+        r"\sigma_": logistic.sigmoid(Phi @ w),
+        r"\sigma": lambda z: 1 / (1 + np.exp(-z)),
     }
