@@ -90,7 +90,7 @@ pdf: $(VALIDATED)
 
 # The same pages in Chinese, and links between twins.
 zh: book
-	@$(BIN)/python -m press.chinese
+	@KERNELBOOK_LANGUAGE=zh_CN $(BIN)/python -m press.chinese
 
 check-zh: zh
 	@$(BIN)/python -m pytest -q -n 2 -m zh tests/book/test_chinese.py

@@ -4,10 +4,8 @@ The same pages with their sentences from the catalogues (translation.py), in
 _build/html/zh; then every page has a link to its twin.
 """
 
-import os
+import logging
 import sys
-
-os.environ["KERNELBOOK_LANGUAGE"] = "zh_CN"  # before anything reads it
 
 import yaml
 from jupyter_book.config import get_final_config
@@ -16,7 +14,7 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from press import twins
 from press.reader import ROOT
-from press.translation import say
+from press.translation import TRANSLATED, say
 
 TOC = ROOT / "_build" / "toc.zh.yml"
 
@@ -62,6 +60,9 @@ def build():
 
 
 if __name__ == "__main__":
+    if not TRANSLATED:
+        sys.exit("set KERNELBOOK_LANGUAGE=zh_CN, as make zh does")
+    logging.getLogger("jieba").setLevel(logging.WARNING)
     failed = build()
     twins.link_all()
     sys.exit(failed)
