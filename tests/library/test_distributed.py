@@ -389,19 +389,21 @@ def test_what_was_made_is_given_up_if_no_worker_comes_back(paper, lost):
     assert paper.limits == [30.0]
 
 
-@pytest.mark.parametrize("error", [KilledWorker(), TimeoutError(), OSError()])
-def test_a_block_that_was_made_may_fail_when_made_again(paper, lost, error):
+@pytest.mark.parametrize("kind", [KilledWorker, TimeoutError, OSError])
+def test_a_block_that_was_made_may_fail_when_made_again(paper, lost, kind):
+    error = kind()
+
     def fails(future):
         future.status, future.error = "error", error
 
     lost(fails)
     with pytest.raises(Exception) as wrong:
         distributed.ridge(features(), blocks(), 0.1, paper)
-    if isinstance(error, KilledWorker):
+    if kind is KilledWorker:
         assert str(wrong.value).startswith("block 1 was given up: its workers")
     else:
         assert wrong.value is error
-        assert wrong.value.__notes__ == ["in block 1"]
+        assert error.__notes__ == ["in block 1"]
     assert len(paper.limits) == 1
 
 
