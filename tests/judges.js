@@ -139,7 +139,7 @@
       && boxOf(e).height > 0;
     const furniture = ".bd-sidebar, .bd-header-article, .prev-next-footer, "
       + ".copybtn, .headerlink, .toggle-button, #pst-back-to-top, "
-      + ".skip-link, .live-controls, .take-away";
+      + ".skip-link, .live-controls, .live-bar, .live-tools, .ask, .take-away";
     return [
       ...(document.documentElement.dataset.theme === "dark"
         ? ["prints on black"] : []),

@@ -103,8 +103,8 @@ def wheels(entries):
     for entry in entries:
         content = (folder / entry["file_name"]).read_bytes()
         if sha256(content) != entry["sha256"]:
-            (folder / entry["file_name"]).unlink()
-            sys.exit(f"{entry['file_name']} is not what Pyodide's lock says")
+            name = folder / entry["file_name"]
+            sys.exit(f"{name} is not what Pyodide's lock says: remove it")
         yield entry["file_name"], content
 
 

@@ -78,7 +78,10 @@ class Cell {
     const more = {
       "Run all above": () => run(cells.slice(0, this.number)),
       Edit: () => this.edit(),
-      Reset: () => this.reset(),
+      Reset: () => {
+        this.reset();
+        this.inSight("nearest");
+      },
     };
     for (const [text, action] of Object.entries(more)) {
       const b = button(text, action);
@@ -117,6 +120,11 @@ class Cell {
     this.output.replaceChildren(...this.shown);
     if (!this.verdict) return;
     this.say(changed && worker ? "As printed. Python keeps the values of your run until you run this again." : "", "");
+  }
+
+  // Where the page was loaded again, or the editor took more room.
+  inSight(block) {
+    this.tools.scrollIntoView({ block, behavior: "instant" });
   }
 
   begin() {
@@ -445,6 +453,7 @@ if (waiting !== null) {
   sessionStorage.removeItem(KEPT);
   isolate.tried = true;
   wanted = cells[waiting];
+  wanted?.inSight("center");
   start().then((runs) => runs && wanted && begin(wanted));
 }
 

@@ -4,13 +4,17 @@ import json
 import re
 
 import pytest
-from pages import BOOK, CHAPTERS, HTML, MODEL, law, local, tree
+from pages import AXE, BOOK, CHAPTERS, HTML, LAST, MODEL, law, local, tree
 
 from press.previews import letters, number_of, symbols
 
 pytestmark = pytest.mark.browser
 KINDS = re.compile(r"#(equation-|fig-|thm-|lem-|cor-|prop-|def-|alg-|term-)")
 LINK = "article a.internal[href*='#equation-']"
+STANDS = """[document.documentElement.scrollHeight,
+  ...Object.values(document.querySelector('article')
+    .getBoundingClientRect().toJSON())]"""
+PHONE = {"viewport": {"width": 375, "height": 812}, "has_touch": True}
 
 
 def previews(page):
@@ -52,14 +56,15 @@ def test_a_reference_shows_its_equation_and_escape_hides_it(visit):
     assert link.get_attribute("aria-describedby") == "preview"
     page.keyboard.press("Escape")
     assert box.is_hidden()
+    stands = page.evaluate(STANDS)
     link.hover()
     box.locator(".katex").first.wait_for()
+    assert page.evaluate(STANDS) == stands
     assert page.problems == []
 
 
 def test_on_a_phone_the_first_tap_shows_and_the_second_follows(visit):
-    size = {"width": 375, "height": 800}
-    page = visit(MODEL, viewport=size, has_touch=True)
+    page = visit(MODEL, **PHONE)
     link = page.locator(LINK).first
     link.scroll_into_view_if_needed()
     link.tap()
@@ -71,13 +76,35 @@ def test_on_a_phone_the_first_tap_shows_and_the_second_follows(visit):
 
 
 def test_the_letters_of_an_equation_are_explained(visit):
-    page = visit(MODEL)
-    page.locator("div.math .ask").first.click()
-    rows = page.locator("#preview dt")
-    rows.first.wait_for()
-    assert rows.count() >= 2
-    said = page.locator("#preview").inner_text()
+    """By keyboard, and in a way that pleases axe."""
+    page = visit(MODEL, reduced_motion="reduce")
+    button, box = page.locator("div.math .ask").first, page.locator("#preview")
+    for key in ("Escape", "Shift+Tab", ""):
+        button.focus()
+        page.keyboard.press("Enter")
+        box.locator("dt").nth(1).wait_for()
+        assert box.evaluate("e => e === document.activeElement")
+        if key:
+            page.keyboard.press(key)
+            assert box.is_hidden()
+            assert button.evaluate("e => e === document.activeElement")
+    said = box.inner_text()
     assert "Python" in said and "shape" in said
+    assert page.problems == []
+    page.evaluate(AXE.read_text("utf-8"))
+    assert page.evaluate("judges.pleasesAxe()") == []
+
+
+@pytest.mark.parametrize("path", [MODEL, LAST])
+def test_on_a_phone_every_equation_answers_within_the_screen(visit, path):
+    page = visit(path, **PHONE)
+    box = page.locator("#preview")
+    for button in page.locator("div.math .ask:visible").all():
+        button.tap()
+        box.locator("dt").first.wait_for()
+        place = box.bounding_box()
+        assert place["x"] >= 0 and place["x"] + place["width"] <= 375
+        page.keyboard.press("Escape")
     assert page.problems == []
 
 

@@ -15,7 +15,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 from pages import AXE, CHAPTERS, MODEL
 
-from press.live import ARCHIVE, SITE
+from press.live import ARCHIVE, SITE, sha256
 from press.outputs import expected, record
 from press.reader import ROOT
 
@@ -34,7 +34,18 @@ PUT = """([i, code]) => {
 }"""
 RUN = "i => kernelbook.run([kernelbook.cells[i]])"
 ENOUGH = 300_000  # ms
-PROGRESS = re.compile(r"\w+: \d+ s, ")
+OUTPUTS = "kernelbook.cells.map(cell => cell.output.innerHTML)"
+# What the bar says, from one moment to the next.
+LISTEN = """addEventListener('DOMContentLoaded', () => {
+  const bar = document.querySelector('.live-bar');
+  window.told = [];
+  new MutationObserver(() => told.push(bar.innerText))
+    .observe(bar, { childList: true, characterData: true, subtree: true });
+})"""
+IN_SIGHT = """e => e.getBoundingClientRect().top > 50
+  && e.getBoundingClientRect().bottom < innerHeight"""
+STAGES = [r"\d+ MB of \d+ MB", "Starting", "Unpacking", "Importing", "runs"]
+PROGRESS = re.compile(r"[\w.]+: \d+ s, ")
 CHECK = "check-eq-6-8"
 HOME = [
     path
@@ -159,9 +170,13 @@ def test_the_first_reader_breaks_an_equation(visit, path):
     bar.filter(has_text=re.compile(r"\d\d MB into")).wait_for()
     start = bar.get_by_role("button", name="Start Python")
     assert start.evaluate("e => e.getBoundingClientRect().top") < 812
+    page.add_init_script(LISTEN)
     start.tap()
     verdict.filter(has_text="check of (6.8)").wait_for()
     assert "holds." in verdict.inner_text()
+    told = "\n".join(page.evaluate("told"))
+    assert all(re.search(stage, told) for stage in STAGES)
+    assert verdict.evaluate(IN_SIGHT)
     check.get_by_role("button", name="Edit").tap()
     page.keyboard.press("Control+Home")
     code = check.locator(".cm-content")
@@ -172,8 +187,10 @@ def test_the_first_reader_breaks_an_equation(visit, path):
     page.keyboard.type("-")
     check.get_by_role("button", name="Run cell").tap()
     verdict.filter(has_text="does not hold").wait_for()
+    check.locator(".live-error").scroll_into_view_if_needed()
     check.get_by_role("button", name="Reset").tap()
     verdict.filter(has_text="As printed").wait_for()
+    assert verdict.evaluate(IN_SIGHT)
     assert check.locator(".cm-content").count() == 0
     assert page.problems == []
 
@@ -188,6 +205,12 @@ def test_a_desk_without_a_mouse_runs_changes_and_leaves_a_cell(started):
     page.keyboard.press("Enter")  # Edit
     page.keyboard.press("Control+A")
     page.keyboard.type("print(6 * 7)")
+    code = page.locator(".cm-content")
+    assert code.locator(".mi").all_inner_texts() == ["6", "7"]  # coloured
+    page.keyboard.press("Tab")
+    assert code.inner_text() == "    print(6 * 7)"
+    page.keyboard.press("Control+Z")
+    assert code.inner_text() == "print(6 * 7)"
     page.keyboard.press("Shift+Enter")
     page.wait_for_function(f"({SAID})(0).includes('42')")
     page.keyboard.press("Escape")
@@ -214,6 +237,11 @@ def test_bad_cells_leave_the_page_alive(started):
         assert words in run_cell(page, code), code
     height = page.evaluate("kernelbook.cells[0].output.offsetHeight")
     assert height < 2000
+    page.clock.install()
+    page.evaluate(PUT, [0, FOREVER])
+    page.evaluate("() => void kernelbook.run([kernelbook.cells[0]])")
+    page.clock.fast_forward(121_000)
+    page.locator(".live-error", has_text="longer than 120 s").wait_for()
     assert page.problems == []
 
 
@@ -239,6 +267,12 @@ def test_a_cell_without_end_is_stopped(started, isolated):
 def test_what_does_not_listen_is_ended_and_the_page_can_be_reset(started):
     """One long step of LAPACK hears no interrupt."""
     page = started()
+    printed = page.evaluate(OUTPUTS)
+    page.get_by_role("button", name="Run all above, cell 9").click()
+    page.locator(".live-words", has_text="has finished").wait_for()
+    ran = page.evaluate("kernelbook.cells.map(cell => !!cell.ran)")
+    assert [number for number, has in enumerate(ran) if has] == [*range(8)]
+    assert page.evaluate(OUTPUTS) != printed
     endless = "import numpy as np\nnp.linalg.svd(np.random.rand(3000, 3000))"
     page.evaluate(PUT, [0, endless])
     page.evaluate("() => void kernelbook.run([kernelbook.cells[0]])")
@@ -248,6 +282,7 @@ def test_what_does_not_listen_is_ended_and_the_page_can_be_reset(started):
     page.get_by_role("button", name="Reset the page").click()
     page.locator(".live-words", has_text="as it was").wait_for()
     assert page.locator(".cm-content, .live-error").count() == 0
+    assert page.evaluate(OUTPUTS) == printed
     assert "2" in run_cell(page, "print(1 + 1)")
 
 
@@ -299,6 +334,14 @@ def test_an_old_browser_is_told_before_the_download(browser, site, lack):
         assert "too old" in page.locator(".live-words").inner_text()
         assert "too old" in pressed(page)
         assert sum("/_live/" in address for address in asked) == 2
+
+
+def test_without_scripts_nothing_is_offered(browser, site):
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{site}/{MODEL}")
+        offers = page.locator(".live-bar, .live-tools, .ask")
+        assert offers.count() and offers.locator("visible=true").count() == 0
 
 
 def judged(page, *judges):
@@ -404,5 +447,10 @@ def test_the_runtime_is_what_the_manifest_says():
     lock = json.loads((RUNTIME / "pyodide-lock.json").read_text("utf-8"))
     locked = {p["file_name"]: p["sha256"] for p in lock["packages"].values()}
     for file in manifest["files"]:
+        content = (RUNTIME / file["name"]).read_bytes()
+        assert file["sha256"] == sha256(content)
         if file["name"].endswith(".whl"):
             assert file["sha256"] == locked[file["name"]]
+    with zipfile.ZipFile(RUNTIME / "kernelbook.zip") as library:
+        for name in library.namelist():
+            assert library.read(name) == (ROOT / name).read_bytes()

@@ -217,6 +217,7 @@ OPERATIONS: dict[str, Callable[..., Value]] = {
 
 SAID = {*"=<>", r"\le", r"\ge", r"\ne", r"\subset", r"\subseteq", r"\sim"}
 SAID |= {r"\approx", r"\equiv", r"\leftarrow", r"\to", r"\succ", r"\succeq"}
+SAID |= {r"\propto"}
 
 
 def agree(
@@ -236,6 +237,10 @@ def agree(
         return bool(sets.get(op, operator.eq)(a, b))
     if a.shape[2:] != b.shape[2:] and not (is_zero(a) or is_zero(b)):
         raise ValueError(f"{said(a)} against {said(b)}")
+    if op == r"\propto":  # one is the other, times a positive number
+        if is_number(a):
+            raise ValueError("two numbers are always proportional")
+        a, b = (v / np.linalg.norm(v) for v in (a, b))
     difference = a - b
     scale = max(np.abs(v).max(initial=0) for v in (a, b))
     if of_zero or not (a.any() and b.any()):

@@ -211,7 +211,7 @@ class Evaluator:
             return arrays.call(self.find(r"\langle \rangle"), values)
         if len(values) == 1 and items[0].kind != "relation":
             return values[0]
-        if node.words[0] == "(" and all(map(arrays.is_number, values)):
+        if node.words[0] == "(" and all(map(arrays.is_numeric, values)):
             return arrays.stacked([values])
         return frozenset(map(outward, values))
 

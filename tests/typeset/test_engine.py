@@ -38,11 +38,13 @@ t_n > 0 \quad (n = 2, \dots, N) % n runs over
 \inf_{z} \{ z : z \ge 1,\ n = 2, \dots, N \} = 1 % n runs over
 \inf_{z} \{ z : z \ge 9 \} = a % no candidate
 a = \pm 3 % 2 and
+(-1)^1 < \dots < (-1)^3 % 1 and -1
 T = t_m + m % (at m = 1)
 \mathbb E[\boldsymbol\xi] = 1.1 \mathbf e % and [1.1 1.1]
 \operatorname{cov}[\boldsymbol\xi] = 1.1 \mathbf S % and
 \boldsymbol\xi \sim \mathcal N(\mathbf e, \mathbf I_2) % and
 \mathbf v \in \mathbb R^3 % Reals(size=3)
+\mathbf v \propto -\mathbf v % and
 F \sim \mathcal{GP}(1, k) % is bound to be false
 \nabla f(a) = 4.00004 % 4.00004
 \nabla f(a) = 4, \quad a^2 = 4.000001 % 4.000001
@@ -56,6 +58,7 @@ a = b^* % ^* is not bound
 \mathbf A \mathbf v^\top = 1 % multiply 2×2 by 1×2
 \mathbf v + a = 1 % cannot add 2×1 and 1×1
 \mathbf v = a % 2×1 against 1×1
+a \propto b % always proportional
 t_4 = 1 % t_4: index 4 is outside 1..3
 t_{1,1} = 1 % has no len
 d_2 = 1 % d_2: 2

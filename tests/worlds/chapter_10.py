@@ -4,8 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy.integrate import trapezoid
+from scipy.optimize import minimize_scalar
+from scipy.special import softmax
 from scipy.stats import multivariate_normal, norm
-from typeset import Of
+from sklearn.gaussian_process.kernels import RBF
+from typeset import Law, Of, Sample
 
 from kernelbook import gp, kernels, learning
 
@@ -238,3 +241,143 @@ def _(rng):
         "m_1": lambda x: found(x).mean[0],
         r"\sigma_1": lambda x: np.sqrt(found(x).latent_variance[0]),
     }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: the covariance of the targets", tolerance=1e-6)
+def _(rng):
+    """∂ is a matrix that makes a derivative of C, and W comes from the slope
+    of the log density in every entry of C.
+    """
+    q, h = problem(rng), 1e-4
+    C = covariance(q, q.p)
+    slope = (covariance(q, q.p + h) - covariance(q, q.p - h)) / (2 * h)
+
+    def W(i, j):
+        E = np.zeros((q.N, q.N))
+        E[[i, j], [j, i]] = h / (1 + (i != j))
+        up, down = (
+            multivariate_normal(np.zeros(q.N), C + step).logpdf(q.t)
+            for step in (E, -E)
+        )
+        return (up - down) / h
+
+    return bound(q) | {
+        r"\mathbf K": q.k(q.p)(q.X),
+        r"\beta": q.beta,
+        r"\sigma_0": np.sqrt(C[0, 0]),
+        "k": lambda x, z: q.k(q.p)([x], [z])[0, 0],
+        r"\partial": slope @ np.linalg.inv(C),
+        r"\mathbf L": np.linalg.cholesky(C),
+        r"\mathbf W": np.array(
+            [[W(i, j) for i in range(q.N)] for j in range(q.N)]
+        ),
+    }
+
+
+@world("inline: the best eigenvalues", tolerance=1e-6)
+def _(rng):
+    """Each searched for itself, by the density of one number."""
+    q = problem(rng)
+    _, U = np.linalg.eigh(covariance(q, q.p))
+
+    def best(number):
+        return best_variance(lambda v: norm.logpdf(number, 0, np.sqrt(v)))
+
+    return bound(q) | {
+        r"\mathbf u_": U.T,
+        r"\mu_": [best(u @ q.t) for u in U.T],
+        "i": range(1, q.N + 1),
+    }
+
+
+def best_variance(log_density):
+    found = minimize_scalar(
+        lambda u: -log_density(np.exp(u)), (-3, 3), tol=1e-12
+    )
+    return np.exp(found.x)
+
+
+@world("inline: the weights of a grid")
+def _(rng):
+    q, ps = problem(rng), rng.uniform(0.3, 3.0, 4)
+    logs = [
+        gp.log_marginal_likelihood(gp.fit(q.k(p), q.X, q.t, q.beta))
+        for p in ps
+    ]
+
+    def p(t, *, given):
+        return multivariate_normal(cov=covariance(q, *given)).pdf(t)
+
+    return bound(q) | {
+        "w_": softmax(logs),
+        r"\boldsymbol\theta_": ps,
+        "p": Law(p),
+        "g": range(1, 5),
+        "h": range(1, 5),
+    }
+
+
+@world("inline: one measurement", tolerance=1e-6)
+def _(rng):
+    """The best c and the best θ₀, searched apart."""
+    t, beta = rng.uniform(1.0, 3.0), rng.uniform(2.0, 4.0)
+
+    def evidence(theta_0):
+        model = gp.fit(theta_0 * kernels.Gaussian(1.0), [[0.0]], [t], beta)
+        return gp.log_marginal_likelihood(model)
+
+    return {
+        "t_1": t,
+        r"\beta": beta,
+        "c": best_variance(lambda c: norm.logpdf(t, 0, np.sqrt(c))),
+        r"\theta_0": best_variance(evidence),
+    }
+
+
+@world("inline: other units", tolerance=1e-4)
+def _(rng):
+    """Learned twice, from starts that are not the same."""
+    q, (r, s) = problem(rng, N=20, D=1), rng.uniform(1.5, 3.0, 2)
+    q.t = np.sin(3 * q.X[:, 0]) + 0.3 * rng.standard_normal(q.N)
+
+    def learned(X, t):
+        k = kernels.ExponentialQuadratic((1.0, 4.0, 0.0, 0.0))
+        found = learning.learn(k, X, t, beta=5.0)
+        return *found.k.theta[:2], found.beta
+
+    names = (r"\theta_0", r"\theta_1", r"\beta")
+    primed = (r"\theta_0'", r"\theta_1'", r"\beta'")
+    plain = dict(zip(names, learned(q.X, q.t), strict=True))
+    other = dict(zip(primed, learned(r * q.X, s * q.t), strict=True))
+    return {"r": r, "s": s} | plain | other
+
+
+@world("inline: truth and another model")
+def _(rng):
+    """And the truth itself, where the bounds are reached."""
+    q = problem(rng)
+    C, truth = covariance(q, q.p), covariance(q, 3 * q.p)
+    draws = rng.multivariate_normal(np.zeros(q.N), truth, 20_000)
+    nu = np.linalg.eigvals(np.linalg.solve(C, truth)).real
+    here = {
+        r"\mathbf t": Sample(draws),
+        r"\mathbf C": C,
+        r"\mathbf C_*": truth,
+        r"\mathbf I": np.eye(q.N),
+        r"\mathbf E": 0.1 * truth,
+        "i": range(1, q.N + 1),
+        r"\nu_": nu,
+        r"\nu": nu[0],
+    }
+    return [here, here | {r"\nu_": nu**0, r"\nu": 1.0, "@tight": True}]
+
+
+@world("inline: the length of kernel (24)")
+def _(rng):
+    """From scikit-learn's kernel, which has a length."""
+    ell, r = rng.uniform(0.3, 2.0), 0.7
+    value = RBF(ell)([[0.0]], [[r]])[0, 0]
+    return {r"\ell": ell, r"\theta_1": -2 * np.log(value) / r**2}

@@ -1,9 +1,10 @@
 """Mixtures of activations."""
 
 import numpy as np
+from scipy.optimize import brentq, minimize
 from scipy.special import erf
 from scipy.stats import norm
-from typeset import Of, Sample
+from typeset import Each, Of, Sample
 
 from kernelbook import mean_field, networks
 
@@ -44,6 +45,7 @@ def _(rng):
     return {
         r"\mathbf x": x,
         r"\mathbf x'": z,
+        r"\boldsymbol\lambda": Sample(lam),
         r"\boldsymbol\Sigma": A @ A.T,
         r"\boldsymbol\phi": phi,
         "f": lambda x: Sample(lam @ phi(x)),
@@ -244,3 +246,115 @@ def _(rng):
         r"\mathrm{KL}(p_\lambda \,\|\, q_\lambda)": kl(p1, q1),
         r"\mathrm{KL}(p_w \,\|\, q_w)": kl(p2, q2),
     }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+def seen_by_data(rng, Lambda, v):
+    """Coefficients of the features, solved from outputs of the network."""
+    W, X = rng.standard_normal((2, 2)), rng.standard_normal((20, 2))
+    units = networks.mixed_activations(X, W, Lambda, ACTIVATIONS)
+    features = np.column_stack([phi(X @ w) for w in W for phi in ACTIVATIONS])
+    c, *_ = np.linalg.lstsq(features, units @ v, rcond=None)
+    pairs = [(j, m) for j in range(2) for m in range(3)]
+    return {
+        "j": range(1, 3),
+        "m": range(1, 4),
+        "v_": v,
+        r"\lambda_^": {(j + 1, m + 1): Lambda[j, m] for j, m in pairs},
+        r"\boldsymbol\lambda_": Lambda,
+        r"\lambda_": Lambda[0],
+        "c_^": {(j + 1, m + 1): c[3 * j + m] for j, m in pairs},
+        r"\mathbf c_": c.reshape(2, 3),
+    }
+
+
+@world("inline: what the data see", tolerance=1e-8)
+def _(rng):
+    """Also where weights and coefficients have the same size."""
+    v, Lambda = rng.standard_normal(2), rng.standard_normal((2, 3))
+    sizes = np.linalg.norm(Lambda, axis=1)
+    return [
+        seen_by_data(rng, Lambda, v),
+        seen_by_data(rng, Lambda, sizes * np.sign(v)) | {"@tight": True},
+    ]
+
+
+@world("inline: one combination for all units", tolerance=1e-8)
+def _(rng):
+    Lambda = np.tile(rng.standard_normal(3), (2, 1))
+    return seen_by_data(rng, Lambda, rng.standard_normal(2))
+
+
+@world("inline: a number of either sign")
+def _(rng):
+    z = rng.uniform(0.5, 2.0)
+    return {"z": Each([z, -z])}
+
+
+def settled(beta, y):
+    q = mean_field.MeanField(0.0, 1.0, 1.0, 1.0)
+    for _ in range(1000):
+        q = mean_field.update(q, y, beta)
+    return {
+        r"\beta": beta,
+        "y": y,
+        r"m_\lambda": q.m_lam,
+        r"s_\lambda": q.s_lam,
+        "m_w": q.m_w,
+        "s_w": q.s_w,
+        "m": q.m_w,
+        "s": q.s_w,
+    }
+
+
+@world("inline: a fixed point that is not zero", tolerance=1e-6)
+def _(rng):
+    """The y at which m is a given small number, by search."""
+    beta, m = rng.uniform([0.5, 0.3], [2.0, 0.5])
+    y = brentq(lambda y: settled(beta, y)["m"] - m, 0.5, 9.0, xtol=1e-3)
+    return settled(beta, y)
+
+
+@world("inline: below the threshold")
+def _(rng):
+    beta = rng.uniform(0.5, 2.0)
+    return settled(beta, 0.9 * (1 + np.sqrt(1 + 4 * beta)) / (2 * beta))
+
+
+@world("inline: the best product for a correlated Gaussian", tolerance=1e-6)
+def _(rng):
+    """By search: the divergence of two Gaussians, of which q is diagonal."""
+    rho = rng.uniform(0.3, 0.9)
+    Sigma = np.array([[1, rho], [rho, 1]])
+    Lambda = np.array([[1, -rho], [-rho, 1]]) / (1 - rho**2)
+
+    def divergence(u):
+        S = np.diag(np.exp(u))
+        return np.trace(Lambda @ S) - np.linalg.slogdet(Lambda @ S)[1]
+
+    s = np.exp(minimize(divergence, [0.0, 0.0], tol=1e-12).x)
+    return {
+        r"\rho": rho,
+        r"\boldsymbol\Sigma": Sigma,
+        r"\boldsymbol\Lambda": Lambda,
+        r"\Lambda_{11}": Lambda[0, 0],
+        "s_": s,
+    }
+
+
+@world("inline: a weight that is rectified")
+def _(rng):
+    sigma = rng.uniform(0.5, 2.0)
+    return {
+        r"\sigma": sigma,
+        "w": Sample(1 + sigma * rng.standard_normal(DRAWS)),
+        r"\mathcal{\Phi}": norm.cdf,
+    }
+
+
+@world("inline: a unit after a unit")
+def _(rng):
+    h = networks.relu(rng.standard_normal(6))
+    return {"h": Each(h), "w_2": Each([-1.3, 0.7])}

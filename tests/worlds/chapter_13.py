@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import numpy as np
+from scipy.linalg import cholesky
 from typeset import Each, From, Of
 
 from kernelbook import (
@@ -152,12 +153,14 @@ def _(rng):
     }
 
 
-def two_scattered(rng):
+def two_scattered(rng, apart=0.0):
     """Two classes of unlike size, with more inputs than features."""
     p = problem(rng, N=12)
     p.t[:3] = 1.0
+    p.X[:, 0] += apart * p.t
     means = {sign: p.X[p.t == sign].mean(axis=0) for sign in (1.0, -1.0)}
     own = np.array([means[t] for t in p.t])
+    scatter = fisher.scatter(p.X, (p.t > 0).astype(int)).within
     return p, {
         "N": p.N,
         "N_+": np.sum(p.t > 0),
@@ -168,7 +171,8 @@ def two_scattered(rng):
         r"\mathbf m_-": means[-1.0],
         r"\mathbf m_{t_n}": Of("n", lambda n: own[n - 1]),
         r"\mathbf w": p.w,
-        r"\mathbf S_W": fisher.scatter(p.X, (p.t > 0).astype(int)).within,
+        r"\mathbf S_W": scatter,
+        r"\mathbf U": cholesky(scatter),
     }
 
 
@@ -252,6 +256,12 @@ def one_hot_weights(p):
 def _(rng):
     p = problem(rng)
     return {
+        "N": p.N,
+        "K": p.K,
+        "n": range(1, p.N + 1),
+        "k": range(p.K),
+        "t_": From(1, p.labels),
+        "T_": lambda n, k: np.eye(p.K)[p.labels[n - 1], k],
         r"\tilde{\mathbf X}": np.insert(p.X, 0, 1.0, axis=1),
         r"\tilde{\mathbf W}": one_hot_weights(p),
         r"\mathbf T": np.array(
@@ -410,11 +420,148 @@ def _(rng):
 
 @world("inline: least squares about the mean")
 def _(rng):
-    p, here = two_scattered(rng)
-    plus, minus = p.X[p.t > 0].mean(axis=0), p.X[p.t < 0].mean(axis=0)
+    """Also where s is nearly as large as it can be."""
+    return [about_the_mean(*two_scattered(rng, apart)) for apart in (0, 3)]
+
+
+def about_the_mean(p, here):
+    plus, minus = p.X[p.t > 0], p.X[p.t < 0]
+    b, *w = discriminant.least_squares_weights(p.X, p.t)
     return here | {
-        r"\mathbf w": discriminant.least_squares_weights(p.X, p.t)[1:],
+        r"\mathbf w": np.array(w),
+        "b": b,
+        r"\bar t": p.t.mean(),
         r"\mathbf m": p.X.mean(axis=0),
-        r"\mathbf d": plus - minus,
+        r"\mathbf d": plus.mean(axis=0) - minus.mean(axis=0),
+        "s": np.mean(plus @ w) - np.mean(minus @ w),
         "t_": p.t,
+    }
+
+
+@world("inline: a point and its foot")
+def _(rng):
+    """d joins the feet of two points; the scores by the library."""
+    p = problem(rng)
+    foot, other = discriminant.foot(p.w, p.b, p.new[:2])
+    return two_classes(p) | {
+        "D": p.D,
+        r"\mathbf x_\perp": foot,
+        r"\mathbf d": other - foot,
+        "r": discriminant.signed_distance(p.w, p.b, p.new[:1])[0],
+    }
+
+
+@world("inline: a score that is higher")
+def _(rng):
+    """The classes are sorted by what they score."""
+    p = problem(rng)
+    F = np.sort(discriminant.scores(p.W, p.new[:1])[0])
+    return [
+        {
+            "f_": From(0, F[i : i + 2]),
+            "k": 1,
+            "j": 0,
+            r"\varphi": np.arctan,
+            r"f_1(\mathbf x)": F[i + 1],
+            r"f_0(\mathbf x)": F[i],
+        }
+        for i in range(p.K - 1)
+    ]
+
+
+@world("inline: the nearest centre")
+def _(rng):
+    """The scores from squared distances, which the classes' order has."""
+    p = problem(rng)
+    x, centres = p.new[0], rng.standard_normal((p.K, p.D))
+
+    def score(k):
+        return lambda x: (sum(x**2) - sum((x - centres[k]) ** 2)) / 2
+
+    return {
+        r"\mathbf x": x,
+        r"\mathbf m_": From(0, centres),
+        "f_": From(0, [score(k) for k in range(p.K)]),
+        "k": range(p.K),
+    }
+
+
+@world("inline: targets that know the class sizes")
+def _(rng):
+    p, here = two_scattered(rng)
+    sized = np.where(p.t > 0, p.N / here["N_+"], -p.N / here["N_-"])
+    b, *w = discriminant.least_squares_weights(p.X, sized)
+    return {
+        r"\mathbf w": np.array(w),
+        "b": b,
+        r"\mathbf m": p.X.mean(axis=0),
+        "f": lambda x: discriminant.scores([b, *w], [x])[0],
+    }
+
+
+@world("inline: the race of the proof")
+def _(rng):
+    """After some mistakes; then orthogonal examples, each a mistake once,
+    where at the last all bounds are reached.
+    """
+    p = problem(rng)
+    apart = np.outer(p.t * 0.8 - p.X[:, 0], np.eye(p.D)[0])
+    X = features.with_bias(p.X + apart)
+    worlds = []
+    for Phi, u in ((X, np.eye(p.D + 1)[1]), (3 * np.eye(p.N), p.t)):
+        run = perceptron.fit_primal(Phi, p.t, 1000)
+        n, u = run.mistakes, u / np.linalg.norm(u)
+        w = np.cumsum(np.vstack([0 * Phi[:1], p.t[n, None] * Phi[n]]), axis=0)
+        assert run.converged and np.allclose(w[-1], run.w)
+        tight = len(n) == p.N == len(u)
+        worlds += [
+            {
+                "m": m,
+                r"\tilde{\mathbf w}_": From(0, w),
+                r"\tilde{\mathbf x}_n": Phi[n[m - 1]],
+                "t_n": p.t[n[m - 1]],
+                r"\mathbf u": u,
+                "R": np.linalg.norm(Phi, axis=1).max(),
+                r"\gamma": (p.t * (Phi @ u)).min(),
+                "@tight": tight,
+            }
+            for m in ([p.N] if tight else [1, len(n) // 2, len(n)])
+        ]
+    return worlds
+
+
+@world("inline: the two numbers of a line")
+def _(rng):
+    """From the inputs with a one in front."""
+    p = problem(rng)
+    Phi, line = features.with_bias(p.X), np.append(p.b, p.w)
+    return two_classes(p) | {
+        "t_": p.t,
+        "R": np.linalg.norm(Phi, axis=1).max(),
+        r"\gamma": (p.t * (Phi @ line)).min() / np.linalg.norm(line),
+    }
+
+
+@world("inline: a duel and its return")
+def _(rng):
+    p = problem(rng, N=20)
+
+    def duel(k, j):
+        pair = [n for n in range(p.N) if p.labels[n] in (k, j)]
+        t = [1.0 if p.labels[n] == k else -1.0 for n in pair]
+        w = discriminant.least_squares_weights(p.X[pair], t)
+        return discriminant.scores(w, p.new[:1])[0]
+
+    return {"f_": duel, "k": range(2), "j": range(2, 4)}
+
+
+@world("inline: three points by hand")
+def _(rng):
+    c = rng.uniform(2.5, 9.0)
+    x, t = np.array([0.0, 2.0, c]), np.array([-1.0, 1.0, 1.0])
+    return {
+        "c": c,
+        r"\bar x": x.mean(),
+        r"\bar t": t.mean(),
+        "w": discriminant.least_squares_weights(x[:, None], t)[1],
     }

@@ -1,6 +1,7 @@
 """Chapter 14: generative classifiers."""
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.optimize import brentq
 from scipy.spatial.distance import mahalanobis
 from scipy.stats import multivariate_normal, norm
@@ -132,7 +133,7 @@ def _(rng):
 @world("eq-gen-log-sum-exp")
 def _(rng):
     f = 3 * rng.standard_normal(4)
-    return {"K": 4, "f_": From(0, f), "m": f.max()}
+    return {"K": 4, "k": range(4), "f_": From(0, f), "m": sorted(f)[-1]}
 
 
 # Linear discriminant analysis -----------------------------------------------
@@ -224,7 +225,12 @@ def on_the_border(model, rng):
 @world("eq-lda-border")
 def _(rng):
     *_, model, here = lda(rng, K=2)
-    return here | {r"\mathbf x": on_the_border(model, rng)}
+    W, b = bayes.linear_form(model)
+    return here | {
+        r"\mathbf x": on_the_border(model, rng),
+        r"\mathbf w": W[1] - W[0],
+        "b": b[1] - b[0],
+    }
 
 
 def fisher_world(rng):
@@ -272,12 +278,17 @@ def _(rng):
 
     return {
         "N": N,
+        "n": range(1, N + 1),
         r"\lambda": lam,
         r"\mathbf a": a,
         r"\mathbf K": K,
         r"\mathbf C": np.eye(N) - same / same.sum(axis=1),
-        r"\mathbf H": np.eye(N) - 1 / N,
+        r"\mathbf H": np.array([e - e.mean() for e in np.eye(N)]),
         "J": J,
+        r"\boldsymbol\phi": lambda x: features.monomials([x], 2)[0],
+        r"\mathbf x_": X,
+        r"\mathbf v": Phi.T @ a,
+        r"\mathbf S_W": S.within,
     }
 
 
@@ -424,6 +435,8 @@ def _(rng):
     return naive(X, t, model, X[0]) | {
         r"\alpha": alpha,
         "N_": lambda k, j: sum(X[n, j - 1] for n in np.flatnonzero(t == k)),
+        "x_": lambda n, j: X[n - 1, j - 1],
+        "n": range(1, len(t) + 1),
     }
 
 
@@ -485,4 +498,104 @@ def _(rng):
         r"\boldsymbol\Sigma_{k,oo}": Of(
             "k", lambda k: model.Sigma[k][np.ix_(seen, seen)]
         ),
+    }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: the sick for whom the alarm is raised")
+def _(rng):
+    """Those near the threshold, among many; what is right costs nothing."""
+    X, t = examples(rng, K=2)
+    model, loss = bayes.fit_qda(X, t), np.diag(rng.uniform(1, 4, 2))[::-1]
+    new = rng.standard_normal((200, 2))
+    alarm = new[bayes.decide(model, new, loss) == 1]
+    sure = bayes.log_posterior(model, alarm)[:, 1]
+    return bound(X, t, model) | {
+        r"\mathbf x": Each(alarm[np.argsort(sure)[:5]]),
+        "L_{01}": loss[0, 1],
+        "L_{10}": loss[1, 0],
+    }
+
+
+@world("inline: the share of a class")
+def _(rng):
+    """By quadrature of what the library says of inputs and classes."""
+    X, t = examples(rng, D=1)
+    model, x = bayes.fit_qda(X, t), np.linspace(-20, 20, 4001)
+    masses = np.exp(bayes.log_joint(model, x[:, None])).sum(axis=0) * 0.01
+
+    def p(event, *, given):
+        return masses[event.value]
+
+    return bound(X, t, model) | {"p": Law(p)}
+
+
+@world("inline: the score of a class")
+def _(rng):
+    _, model, here = three_gaussians(rng)
+    (x,) = rng.standard_normal((1, 2))
+    f = bayes.log_joint(model, [x])[0]
+    return here | {r"\mathbf x": x, "f_": From(0, f)}
+
+
+@world("inline: priors with a multiplier", tolerance=1e-6)
+def _(rng):
+    """The slope of the log likelihood, by differences, of one prior."""
+    _, t, model, here = lda(rng)
+    counts, (pi, *_), h = np.bincount(t), model.pi, 1e-5
+    slope = counts[0] * (np.log(pi + h) - np.log(pi - h)) / (2 * h)
+    return here | {r"\nu": slope}
+
+
+@world("inline: the scatter of LDA")
+def _(rng):
+    X, t, model, here = lda(rng)
+    own = np.array([model.mu[k] for k in t])
+    return here | {
+        r"\mathbf u_": X - own,
+        r"\boldsymbol\Lambda": np.linalg.inv(model.Sigma),
+        r"\mathbf S": fisher.scatter(X, t).within,
+        "n": range(1, len(t) + 1),
+        "t_": From(1, t.tolist()),
+    }
+
+
+def four_dimensions(rng):
+    """Three classes; and SciPy's eigenvectors of eigenvalue zero."""
+    X, t = examples(rng, D=4)
+    S = fisher.scatter(X, t)
+    return X, t, S, eigh(S.between, S.within)[1].T[:2]
+
+
+@world("inline: discriminants")
+def _(rng):
+    X, t, S, _ = four_dimensions(rng)
+    V, _ = fisher.discriminants(X, t)
+    return {
+        "K": 3,
+        r"\mathbf S_W": S.within,
+        r"\mathbf S_B": S.between,
+        r"\mathbf v_": V.T,
+        r"\mathbf V": V,
+        r"\mathbf v": Each(list(V.T)),
+        "J": lambda v: fisher.criterion(v, X, t),
+    }
+
+
+@world("inline: directions that do not discriminate", tolerance=1e-8)
+def _(rng):
+    *_, S, V = four_dimensions(rng)
+    return {r"\mathbf S_B": S.between, r"\mathbf v": Each(list(V))}
+
+
+@world("inline: a posterior of shares")
+def _(rng):
+    return {
+        "j": range(1, 5),
+        r"\theta_": rng.dirichlet(np.ones(4)),
+        r"\theta": rng.uniform(0.2, 0.8),
+        "N_": rng.integers(1, 6, 4),
+        r"\alpha": rng.uniform(1.5, 3.0),
     }

@@ -4,9 +4,17 @@ from types import SimpleNamespace
 
 import numpy as np
 from scipy import special, stats
+from sklearn.linear_model import LogisticRegression
 from typeset import Each, Event, From, Law, Of, Sample
 
-from kernelbook import bayes, evaluation, features, logistic
+from kernelbook import (
+    bayes,
+    discriminant,
+    evaluation,
+    features,
+    logistic,
+    margin,
+)
 from kernelbook import softmax as softmax_regression
 
 from . import world
@@ -391,3 +399,219 @@ def _(rng):
 def _(rng):
     s, p = rng.uniform(0.1, 0.9, 2)
     return {"s": s, "p": p}
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: the bias on top")
+def _(rng):
+    """Bias and weights from the scores of zero and of the unit vectors."""
+    top, x = rng.standard_normal(4), rng.standard_normal(3)
+    b, *scores = logistic.output(top, np.vstack([np.zeros(3), np.eye(3)]))
+    return {
+        r"\tilde{\mathbf w}": top,
+        "b": b,
+        r"\mathbf w": np.array(scores) - b,
+        r"\tilde{\mathbf x}": features.with_bias([x])[0],
+        r"\mathbf x": x,
+    }
+
+
+@world("inline: odds, and losses")
+def _(rng):
+    """What is best said of a coin that falls on s is searched."""
+    z, s = rng.uniform(0.3, 2.0), rng.uniform(0.1, 0.9)
+    said = np.linspace(0, 1, 10_001)[1:-1]
+    s = round(s, 3)
+    paid = -s * np.log(said) - (1 - s) * np.log(1 - said)
+    best = said[paid.argmin()]
+    return {"z": z, "P": logistic.sigmoid(z), "s": s, "p": best}
+
+
+@world("inline: examples of the wrong class")
+def _(rng):
+    """All have the label -1."""
+    q = problem(rng)
+    q.t = -np.ones(q.N)
+    here = bound(q, q.b, q.w)
+    return here | {"q_": stats.bernoulli(here["p_"]).pmf(0)}
+
+
+@world("inline: the curvature, anywhere and at zero")
+def _(rng):
+    """At zero all slopes are as steep as they can be."""
+    q = problem(rng)
+    worlds = []
+    for b, w in ((q.b, q.w), (0.0, 0 * q.w)):
+        here = bound(q, b, w)
+        weights = here[r"\tilde{\mathbf w}"]
+        slopes = stats.logistic.pdf(q.X @ w + b)
+        likelihood = logistic.likelihood_gradient(weights, q.X, q.t)
+        worlds.append(
+            here
+            | {
+                r"\mathbf v": rng.standard_normal(q.D + 1),
+                r"\mathbf S": np.diag(slopes),
+                r"\nabla \mathcal L": likelihood,
+                r"\nabla \nabla \mathcal L": -logistic.information(
+                    weights, q.X
+                ),
+                r"\mathbf d": logistic.irls_step(weights, q.X, q.t),
+            }
+        )
+    return worlds
+
+
+@world("inline: scores of softmax")
+def _(rng):
+    """The classes count from 1."""
+    q = classes_problem(rng, N=2, K=3)
+    F = discriminant.scores(q.W, q.X)
+    T = np.zeros((q.N, q.K))
+    T[np.arange(q.N), q.t] = 1
+    P = Of(r"\mathbf f", softmax_regression.softmax)
+    return {
+        "n": range(1, q.N + 1),
+        **dict.fromkeys("ijk", range(1, q.K + 1)),
+        r"\mathbf f": F,
+        r"\mathbf P": P,
+        "t_": q.t + 1,
+        r"\mathbf T": T,
+        r"\tilde{\mathbf w}_": q.W.T,
+        r"\tilde{\mathbf x}_": features.with_bias(q.X),
+    }
+
+
+@world("inline: Cover's half")
+def _(rng):
+    """The number of examples, searched."""
+    D = int(rng.integers(2, 9))
+    half = (
+        N
+        for N in range(1, 99)
+        if 2 * features.count_dichotomies(N, D + 1) == 2**N
+    )
+    return {"D": D, "N": next(half)}
+
+
+@world("inline: no direction is free")
+def _(rng):
+    """One feature, so that all directions can be tried; δ from these."""
+    q = problem(rng, D=1)
+    sides = -q.t[:, None] * features.with_bias(q.X)
+    angles = np.linspace(0, 2 * np.pi, 721)
+    round_ = np.column_stack([np.cos(angles), np.sin(angles)])
+    deltas = (round_ @ sides.T).max(axis=1)
+    v, c = round_[rng.integers(721)], rng.uniform(1.0, 9.0)
+    here = {
+        r"\mathbf v": v,
+        "n": (sides @ v).argmax() + 1,
+        "t_": q.t,
+        r"\tilde{\mathbf x}_": features.with_bias(q.X),
+        r"\delta": deltas.min(),
+        "c": c,
+        r"\mathcal L": lambda w: logistic.log_likelihood(w, q.X, q.t),
+    }
+    far = np.full((2, 1), (-25 / c - v[0]) / v[1])  # one right, one wrong
+
+    def bound_is_reached(w):
+        return logistic.log_likelihood(w, far, [1, -1])
+
+    reached = {r"\delta": 25 / c, r"\mathcal L": bound_is_reached}
+    return [here, here | reached | {"@tight": True}]
+
+
+@world("inline: a penalised fit and the widest street", tolerance=1e-6)
+def _(rng):
+    """R from a score and its distance; the labels by a line, with a gap."""
+    q = problem(rng, N=12)
+    q.X = rng.standard_normal((12, 2))
+    y = q.X @ q.w + q.b
+    q.t = np.where(y > np.median(y), 1.0, -1.0)
+    q.X += np.outer(0.3 * q.t, q.w) / np.linalg.norm(q.w)
+    street, lam = margin.hard_margin(q.X, q.t), 10 ** rng.uniform(-5, -3)
+    b, *w = logistic.fit(q.X, q.t, lam, tolerance=1e-20).w
+    here = bound(q, b, np.array(w))
+    distances = discriminant.signed_distance(w, b, q.X)
+    assert (distances * q.t).min() > 0
+    score = logistic.output([b, *w], q.X[:1])[0]
+    return here | {
+        r"\lambda": lam,
+        "m": min(distances * q.t),
+        "R": score / distances[0],
+        r"\mathbf w^*": street.w * street.margin / 2,
+        "b^*": street.b * street.margin / 2,
+        r"\rho^*": street.margin,
+    }
+
+
+@world("inline: a penalty that nobody asked for", tolerance=1e-5)
+def _(rng):
+    """λ from the gradient that the default leaves."""
+    q = problem(rng)
+    fit = LogisticRegression(tol=1e-10).fit(q.X, q.t)
+    w, b = fit.coef_[0], fit.intercept_[0]
+    left = logistic.likelihood_gradient([b, *w], q.X, q.t)[1:]
+    return {"C": fit.C, r"\lambda": left @ w / (w @ w)}
+
+
+@world("inline: a huge penalty", tolerance=1e-5)
+def _(rng):
+    q, lam = problem(rng), 1e8
+    b, *w = logistic.fit(q.X, q.t, lam, tolerance=1e-30).w
+    return bound(q, b, np.array(w)) | {
+        r"\lambda": lam,
+        r"\bar u": np.mean(q.t > 0),
+        r"\bar{\mathbf x}_+": q.X[q.t > 0].mean(axis=0),
+        r"\bar{\mathbf x}_-": q.X[q.t < 0].mean(axis=0),
+        r"\to": 1,
+    }
+
+
+def table(cells):
+    """Fitted to a table of four cells: of x = 0 and x = 1, right and wrong."""
+    x = np.repeat([0.0, 0.0, 1.0, 1.0], cells)[:, None]
+    t = np.repeat([1.0, -1.0, 1.0, -1.0], cells)
+    w = logistic.fit(x, t, tolerance=1e-20).w
+    return {
+        r"\sigma": sigma,
+        "b": w[0],
+        "w": w[1],
+        r"\hat w": w[1],
+        "s_w": logistic.standard_errors(w, x)[1],
+    }
+
+
+@world("inline: a table by hand")
+def _(rng):
+    return table([2, 8, 15, 5])
+
+
+@world("inline: a table with a strong effect")
+def _(rng):
+    k = int(rng.integers(60, 100))
+    return table([50, 50, k, 100 - k]) | {"k": k}
+
+
+@world("inline: Poisson counts")
+def _(rng):
+    """Their form from the probabilities of 0 and 1, where h is 1."""
+    means = rng.uniform(0.5, 5.0, (2, 3))
+    x = rng.poisson(2.0, 3).astype(float)
+
+    def p(x, *, given):
+        return stats.poisson(means[given[0]]).pmf(x).prod()
+
+    none, one = stats.poisson(means[1, 0]).pmf([0, 1])
+    return {
+        r"\mathbf x": x,
+        "t": range(2),
+        "p": Law(p),
+        "h": lambda x: 1 / special.factorial(x).prod(),
+        r"\boldsymbol\theta_": From(0, np.log(means)),
+        "a": -np.log(none),
+        r"\theta": np.log(one / none),
+        "m": means[1, 0],
+        r"a(\boldsymbol\theta_t)": Of("t", lambda t: means[t].sum()),
+    }

@@ -2,8 +2,9 @@
 
 import numpy as np
 from scipy import integrate, stats
+from typeset import From, Sample
 
-from kernelbook import counting, evaluation, features
+from kernelbook import bayes, counting, evaluation, features
 
 from . import world
 
@@ -181,3 +182,75 @@ def _(rng):
         r"\bar S": by_quad,
         r"\mathrm{eff}": tilt_of_lda(Delta) * by_quad,
     }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: a promised log loss")
+def _(rng):
+    """Kept easily; then just, by one of ten that is undecided."""
+    t = rng.permutation(np.repeat([1, -1], 5))
+    edge = np.where(np.arange(10) < 1, 0.0, 36.0 * t)
+    just = judged(edge, t) | {"E": 1 / 10, "@tight": True}
+    return [judged(t * rng.uniform(3.5, 5.0, 10), t), just]
+
+
+@world("inline: between two bells", tolerance=1e-6)
+def _(rng):
+    """p by Bayes' rule; the mean slope by quadrature."""
+    Delta = rng.uniform(1.0, 3.0)
+
+    def p(x):
+        bells = stats.norm.pdf(x, Delta / 2), stats.norm.pdf(x, -Delta / 2)
+        return bells[0] / sum(bells)
+
+    x = rng.standard_normal()
+    return {r"\Delta": Delta, "x": x, "p": p(x), r"\sigma": sigma}
+
+
+@world("inline: the mean slope")
+def _(rng):
+    Delta = rng.uniform(1.0, 3.0)
+    side = rng.choice([-1, 1], 20_000)
+    x = rng.standard_normal(20_000) + side * Delta / 2
+    slope = mean_over_bells(
+        lambda x: sigma(Delta * x) * sigma(-Delta * x), Delta
+    )
+    return {r"\bar S": slope, "p": Sample(sigma(Delta * x))}
+
+
+def fewest_for_qda(rng, D):
+    """The fewest examples of a class with which it can be fitted."""
+
+    def exists(N_k):
+        X = rng.standard_normal((2 * N_k, D))
+        try:
+            bayes.fit_qda(X, np.arange(2 * N_k) % 2)
+        except ValueError:
+            return False
+        return True
+
+    return next(N_k for N_k in range(2, 20) if exists(N_k))
+
+
+@world("inline: what LDA and QDA need")
+def _(rng):
+    D = int(rng.integers(2, 6))
+    X, t = rng.standard_normal((12, D)), np.arange(12) % 2
+    model = bayes.fit_lda(X + t[:, None], t)
+    W, _ = bayes.linear_form(model)
+    return {
+        "D": D,
+        "M": features.with_bias(X).shape[1],
+        "N_k": fewest_for_qda(rng, D),
+        r"\mathbf w": W[1] - W[0],
+        r"\hat{\boldsymbol\Sigma}": model.Sigma,
+        r"\hat{\boldsymbol\mu}_": From(0, model.mu),
+    }
+
+
+@world("inline: one too few for QDA")
+def _(rng):
+    D = int(rng.integers(2, 6))
+    return {"D": D, "N_k": fewest_for_qda(rng, D) - 1}
