@@ -292,6 +292,8 @@ def catalogue(name: str) -> dict[str, str]:
 
 
 def write(name: str, said: list[str], known: dict[str, str]) -> None:
+    if known.keys().isdisjoint(said):  # nothing of it is translated yet
+        return path_of(name).unlink(missing_ok=True)
     made = Catalog()
     for message in said:
         made.add(message, known.get(message, ""))
