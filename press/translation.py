@@ -60,6 +60,7 @@ msgstr ""
 "Content-Transfer-Encoding: 8bit\n"
 
 """
+ONLY_ZH = "^{zh}`[^`]*`$"  # a paragraph of an English page in Chinese
 MARK = "⟦en⟧"  # before a paragraph that has no translation
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 FULL = "，。；：？！、（）“”‘’《》—…"
@@ -310,7 +311,8 @@ def translated(page: Page) -> str:
     for piece in reversed(pieces(page)):
         mark = MARK if piece.paragraph else ""
         new = [
-            known.get(m, mark + m) if wordy(m) else m for m in piece.messages
+            known.get(m, mark + m) if wordy(m) else re.sub(ONLY_ZH, "", m)
+            for m in piece.messages
         ]
         text = text[: piece.start] + piece.put(*new) + text[piece.end :]
     return text
