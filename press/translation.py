@@ -25,6 +25,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -283,26 +284,42 @@ def path_of(name: str) -> Path:
 
 
 @cache
-def catalogue(name: str) -> dict[str, str]:
-    """Message and translation."""
+def entries(name: str) -> dict[str, tuple[str, bool]]:
+    """Message, translation, and whether that is of an older message."""
     if not path_of(name).exists():
         return {}
     with path_of(name).open("rb") as file:
-        pairs = [(str(m.id), str(m.string)) for m in read_po(file)]
-    return {message: new for message, new in pairs if message and new}
+        found = {str(m.id): (str(m.string), m.fuzzy) for m in read_po(file)}
+    return {message: new for message, new in found.items() if message}
+
+
+@cache
+def catalogue(name: str) -> dict[str, str]:
+    """Message and translation."""
+    pairs = entries(name).items()
+    return {message: new for message, (new, old) in pairs if new and not old}
 
 
 def write(name: str, said: list[str], known: dict[str, str]) -> None:
-    if known.keys().isdisjoint(said):  # nothing of it is translated yet
-        return path_of(name).unlink(missing_ok=True)
+    """What is known; of a message that has changed, the old translation."""
+    before = {m: new for m, (new, _) in entries(name).items() if new}
+    gone = {m: new for m, new in before.items() if m not in said}
     made = Catalog()
     for message in said:
-        made.add(message, known.get(message, ""))
+        new, flags = known.get(message, ""), []
+        if not new and message in before:
+            new, flags = before[message], ["fuzzy"]
+        elif not new and (close := get_close_matches(message, gone, 1, 0.75)):
+            new, flags = gone[close[0]], ["fuzzy"]
+        made.add(message, new, flags=flags)
+    for cached in (entries, catalogue):
+        cached.cache_clear()
+    if not any(message.string for message in made if message.id):
+        return path_of(name).unlink(missing_ok=True)
     out = io.BytesIO()
     write_po(out, made, omit_header=True, width=100)
     path_of(name).parent.mkdir(parents=True, exist_ok=True)
     path_of(name).write_text(HEAD + out.getvalue().decode("utf-8"), "utf-8")
-    catalogue.cache_clear()
 
 
 def translated(page: Page) -> str:
@@ -491,7 +508,9 @@ def show(name, said, known, *, all_of_them=False):
         if all_of_them:
             print(f"### {number}\n{message}\n→ {known.get(message, '')}\n")
         elif message not in known:
-            print(f"### {number}\n{message}\n")
+            old, _ = entries(name).get(message, ("", False))
+            before = f"(of an older message) {old}\n" if old else ""
+            print(f"### {number}\n{message}\n{before}")
 
 
 def put_in(name, said, known, text):

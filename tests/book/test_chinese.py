@@ -87,6 +87,24 @@ def folded(page):
     return [" ".join(getattr(p, "text", "").split()) for p in page.parts]
 
 
+def test_a_message_that_has_changed_keeps_its_translation_as_a_draft(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(translation, "LOCALE", tmp_path)
+    message, new = (
+        "A kernel is a function of two points.",
+        "核函数有两个自变量。",
+    )
+    translation.write("page", [message], {message: new})
+    assert catalogue("page") == {message: new}
+    changed = message.replace("points", "inputs")
+    translation.write("page", [changed], catalogue("page"))
+    assert catalogue("page") == {}
+    assert translation.entries("page") == {changed: (new, True)}
+    translation.write("page", [changed], {changed: new})
+    assert catalogue("page") == {changed: new}
+
+
 def test_formulas_code_and_numbers_are_not_translated():
     assert not wordy("$x = 1$, `np.eye(N)`, {eq}`eq-6-8`, 12.5")
     assert wordy("{term}`kernel`") and wordy("a formula")
