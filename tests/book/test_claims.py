@@ -36,6 +36,11 @@ def test_every_claim_could_be_false(name):
         "assert all(k(x, z) == k(x, z) for x in X for z in X)",
         "assert a < b or True",
         "assert_allclose(a, b, rtol=1e3)",
+        "assert_allclose(a, b, atol=1e12)",
+        "assert_allclose(a, b + (a - b))",
+        "assert (abs(A @ x - b) >= 0).all()",
+        "assert a.shape == b.shape",
+        "assert np.array_equal(a, a[:, :])",
     ],
 )
 def test_what_cannot_be_false_is_found(source):
