@@ -7,6 +7,7 @@ from press.reader import chapters, left_out
 from worlds.relations import (
     CLASSES,
     advice,
+    doubtful,
     listed,
     problem,
     relations,
@@ -28,6 +29,12 @@ def test_relations_in_sentences_hold(page):
                 wrong.append(problem(relation.equation, worlds.made(label)))
             else:
                 wrong.append(f"{relation.key}: there is no world {label}")
+    assert not any(wrong), "\n".join(filter(None, wrong))
+
+
+@pytest.mark.parametrize("page", PAGES, **ids)
+def test_what_is_supposed_is_so_somewhere(page):
+    wrong = [doubtful(relation) for relation in relations(page)]
     assert not any(wrong), "\n".join(filter(None, wrong))
 
 
