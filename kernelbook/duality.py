@@ -23,14 +23,14 @@ from kernelbook._checks import FloatArray
 class QuadraticProgram:
     """Minimise ½ wᵀPw + qᵀw subject to Gw <= h and Aw = b.
 
+    All six are copied; the copies cannot be written to.
+
     Parameters
     ----------
     P : (M, M) symmetric; positive semi-definite if the program is convex
     q : (M,)
     G, h : (I, M) and (I,), or None if there are no inequalities
     A, b : (J, M) and (J,), or None if there are no equalities
-
-    All are copied; the copies cannot be written to.
 
     Raises
     ------

@@ -21,7 +21,10 @@ page shows only what was compared.  ``kernelbook`` knows nothing of all this.
 
 def setup(app):
     """All that Sphinx is asked to do, in the order of a build."""
+    from pybtex.plugin import register_plugin
+
     from press import (
+        bibliography,
         ledger_pages,
         numbers,
         outputs,
@@ -34,6 +37,8 @@ def setup(app):
     )
 
     pages.use_bundled_node()
+    group = "pybtex.style.formatting"
+    register_plugin(group, "unaccented", bibliography.Style)
     app.connect("config-inited", outputs.use_validated_outputs)
     app.connect("builder-inited", outputs.hand_on)
     # Pages are read ...
@@ -46,6 +51,7 @@ def setup(app):
         app.connect("source-read", translation.exchange)
     app.connect("source-read", numbers.add_source_lines)
     app.connect("doctree-read", shorthand.hand_on_words)
+    app.connect("autodoc-skip-member", reference.skip)
     # (after napoleon, at 500, has read the sections of a docstring)
     app.connect("autodoc-process-docstring", reference.link, priority=900)
     # ... and numbered (after Sphinx's own collector, at 500) ...

@@ -14,8 +14,16 @@ from functools import cache
 from press.ledger import LEDGER, homes
 from press.reader import chapters
 
-# As napoleon writes it, with "* " before each if there are several.
-ARGUMENT = re.compile(r"^(.*?)\*\*(\S.*?)\*\* \((\*?)(.*)\3\)$")
+# As napoleon writes it, with "* " before each if there are several; the
+# first line of what an argument is, or, before " -- ", the first of more.
+ARGUMENT = re.compile(r"^(.*?)\*\*(\S.*?)\*\* \((\*?)(.*?)\3\)(?:$| --(?= ))")
+
+
+def skip(app, what, name, obj, skip, options):
+    """The fields of a named tuple stand in its signature."""
+    if (obj.__doc__ or "").startswith("Alias for field number"):
+        return True
+    return None
 
 
 @cache

@@ -9,12 +9,13 @@ import pkgutil
 import re
 from importlib import import_module
 from itertools import pairwise
+from types import SimpleNamespace
 
 from pages import built, tree
 from pybtex.database import parse_file
 
 import kernelbook
-from press import reference
+from press import bibliography, reference
 from press.ledger import CHINESE
 from press.reader import CHAPTERS, chapters, find, left_out, pages
 
@@ -71,6 +72,19 @@ def test_the_bibliography_says_where_to_find_a_work():
         assert not year or abs(int(year[0]) - int(entry.fields["year"])) <= 1
 
 
+def test_the_bibliography_is_in_the_order_of_the_alphabet():
+    entries = parse_file(CHAPTERS / "references.bib").entries.values()
+    style = bibliography.Style()
+    works = list(style.format_entries(style.sort(entries)))
+    labels = [work.label for work in works]
+    assert len({*labels}) == len(labels) == len(entries)
+    assert all(re.fullmatch(r"[A-Za-z]{2,6}\+?\d\d[a-z]?", x) for x in labels)
+    keys = [work.key for work in works]
+    for pair in ("gardner2018 gaertner2003", "sarkka2013 saunders1998"):
+        first, second = pair.split()
+        assert keys.index(first) + 1 == keys.index(second)
+
+
 # For those who use the library without the book: no chapter needs them.
 OUTSIDE = ("estimators.", "exceptions.", "labels.")
 DOORS = {
@@ -111,6 +125,26 @@ def test_the_book_uses_every_function():
     names = set().union(*map(reference.named, [*chapters(), *left_out()]))
     unused = public().keys() - with_what_they_use(names, public())
     assert {name for name in unused if not name.startswith(OUTSIDE)} == DOORS
+
+
+def test_an_argument_of_two_lines_is_told_as_one_of_one_line():
+    """Napoleon takes the first line for a type, and sets it in italics."""
+    lines = ["* **k** (*(N, N*) kernel values, of the new*) -- inputs"]
+    env = SimpleNamespace(note_dependency=lambda path: None)
+    app = SimpleNamespace(env=env)
+    reference.link(app, "function", "kernelbook.ridge", None, None, lines)
+    assert lines == ["* **k**: (N, N*) kernel values, of the new inputs"]
+
+
+@built
+def test_no_argument_of_the_reference_page_is_torn():
+    page = tree("chapters/reference.html")
+    items = page.xpath("//dl[contains(@class,'field-list')]//dd//*[strong]")
+    assert len(items) > 500
+    for item in items:
+        words = item.text_content()
+        assert not re.match(r"[\w, ]+ \(.*\) –", words, re.S), words
+    assert "Alias for field" not in page.text_content()
 
 
 @built
