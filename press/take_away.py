@@ -5,6 +5,7 @@ The build writes, beside the pages,
     notebooks/02_dual_representation.ipynb    each chapter, plainly
     notebooks/kernelbook.zip                  the library, for pip
     kernelbook-html.zip                       all pages, to be read offline
+    kernelbook.epub                           the same for a reader's program
     kernelbook.pdf                            the book on paper, if it was set
 
 Each chapter ends with links to them.  When ``repository: url`` is set in
@@ -21,6 +22,7 @@ from urllib.parse import quote
 
 import nbformat
 
+from press.epub import BOOK as EPUB
 from press.notebooks import Translation, first_cell, notebook
 from press.reader import CHAPTERS, NUMBERED, ROOT, chapters
 
@@ -67,6 +69,7 @@ def downloads(page):
         "library (.zip)": f"notebooks/{LIBRARY}",
         "MyST source (.md)": f"_sources/{page}.md",
         "the whole book (.zip)": BOOK,
+        "for a reader's program (.epub)": EPUB,
     } | ({"on paper (.pdf)": PAPER.name} if on_paper() else {})
     return [*links.items()][0 if NUMBERED.match(page) else 2 :]
 
