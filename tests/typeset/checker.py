@@ -136,7 +136,7 @@ class Checker(Evaluator):
             if not self.find(node.text):
                 raise Disagreement(f"{node} is bound to be false")
         else:
-            ops, sides = node.words, node.parts
+            ops, sides = self.links(node)
             new = self.find(ops[0]) if ops[0] == r"\leftarrow" else {}
             new = new if isinstance(new, dict) else {sides[0].text: new}
             there = self.where(self.notation.keyed(new))
@@ -147,6 +147,19 @@ class Checker(Evaluator):
                     self.where(of_zero).compare(
                         op, *values[i : i + 2], *sides[i : i + 2]
                     )
+
+    def links(self, node: Node) -> tuple[list[str], list[Node]]:
+        r"""Of ``a_1 \ge \dots \ge a_N`` all; dots before a number are none."""
+        ops, sides = [*node.words], [*node.parts]
+        for i in [i for i, s in enumerate(sides) if s.kind == "dots"][:1]:
+            try:
+                inner = [*self.between(*sides[i - 1 : i + 2 : 2])]
+            except (TypeError, ValueError):
+                inner = []
+            more = len(ops[i - 1 : i + 1]) - 1 + len(inner)
+            ops[i - 1 : i + 1] = [ops[i - 1]] * more
+            sides[i : i + 1] = inner
+        return ops, sides
 
     def compare(
         self, op: str, a: Value, b: Value, left: Node, right: Node

@@ -38,6 +38,7 @@ t_n > 0 \quad (n = 2, \dots, N) % n runs over
 \inf_{z} \{ z : z \ge 1,\ n = 2, \dots, N \} = 1 % n runs over
 \inf_{z} \{ z : z \ge 9 \} = a % no candidate
 a = \pm 3 % 2 and
+(-1)^1 < \dots < (-1)^3 % 1 and -1
 T = t_m + m % (at m = 1)
 \mathbb E[\boldsymbol\xi] = 1.1 \mathbf e % and [1.1 1.1]
 \operatorname{cov}[\boldsymbol\xi] = 1.1 \mathbf S % and

@@ -4,7 +4,7 @@ from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, special, stats
 from typeset import Each, From, Sample
 
 from kernelbook import counting, features, ridge
@@ -97,17 +97,15 @@ def _(rng):
 
 
 def directions(p):
-    """Eigenvectors of ΦᵀΦ, largest first, and what they are mapped to."""
-    mu, V = np.linalg.eigh(p.Phi.T @ p.Phi)
-    mu, V = mu[::-1], V[:, ::-1]
-    sigma = np.sqrt(mu[: p.N])
+    """Eigenvalues of ΦᵀΦ, largest first; vectors from another routine."""
+    U, sigma, Vt = np.linalg.svd(p.Phi)
     return {
         "i": range(1, p.M + 1),
-        "r": p.N,
-        r"\mu": mu,
+        "r": len(sigma),
+        r"\mu": np.linalg.eigvalsh(p.Phi.T @ p.Phi)[::-1],
         r"\sigma": sigma,
-        r"\mathbf v_": V.T,
-        r"\mathbf u_": (p.Phi @ V[:, : p.N] / sigma).T,
+        r"\mathbf v_": Vt,
+        r"\mathbf u_": U.T,
     }
 
 
@@ -169,7 +167,7 @@ def _(rng):
     """Ridge regression, fitted again and again to new noise."""
     p, bound = anywhere(rng)
     sigma = rng.uniform(0.5, 1.0)
-    h = rng.standard_normal(p.N)
+    h = np.array([3.0 + np.sin(x[0]) for x in p.X])
     targets = h + sigma * rng.standard_normal((DRAWS, p.N))
     fit = np.array([ridge.fit_primal(p.Phi, e, p.lam) for e in np.eye(p.N)])
     return bound | {
@@ -406,3 +404,178 @@ def _(rng):
         r"\mathbf r_F": p.t[F] - p.Phi[F] @ p.w,
         r"\mathbf S_{FF}": fitted_values(p)[np.ix_(F, F)],
     }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: powers through labels")
+def _(rng):
+    x = np.sort(rng.standard_normal(5))
+    P, t = features.powers(x, 4), rng.choice([-1.0, 1.0], size=5)
+    return {
+        "n": range(1, 6),
+        "t_": t,
+        r"\mathbf x_": x,
+        r"\mathbf w": ridge.minimum_norm_weights(P, t),
+        r"\boldsymbol\phi": lambda x: features.powers([x], 4)[0],
+    }
+
+
+@world("inline: all directions")
+def _(rng):
+    p, bound = anywhere(rng)
+    seen = {"i": range(1, p.N + 1), "j": range(1, p.N + 1)}
+    v = {r"\mathbf v": rng.standard_normal(p.M)}
+    return bound | directions(p) | seen | v
+
+
+@world("inline: directions beyond the rank")
+def _(rng):
+    p, bound = anywhere(rng)
+    return bound | directions(p) | {"i": range(p.N + 1, p.M + 1)}
+
+
+@world("inline: a constant feature")
+def _(rng):
+    N, lam = 6, rng.uniform(0.5, 2.0)
+    t, ones = rng.standard_normal(N), features.powers(np.arange(N), 0)
+    return {
+        "N": N,
+        "n": range(1, N + 1),
+        r"\lambda": lam,
+        "t_": t,
+        r"\phi_": From(0, ones[0]),
+        "w_": From(0, ridge.fit_primal(ones, t, lam)),
+    }
+
+
+@world("inline: fitted values")
+def _(rng):
+    p, bound = at_the_optimum(rng)
+    return bound | {
+        "y": lambda x: ridge.predict(p.a, p.k(p.X, [x]))[0],
+        r"\mathbf s": lambda x: np.array(
+            [ridge.fit_primal(p.Phi, e, p.lam) @ p.phi(x) for e in np.eye(p.N)]
+        ),
+        r"\mathbf S": fitted_values(p).T,
+    }
+
+
+def one_weight(price):
+    """The best single weight, by search."""
+
+    def build(rng):
+        lam = rng.uniform(0.5, 2.0)
+        z = lam * rng.uniform(1.5, 2.5)
+        found = optimize.minimize_scalar(
+            lambda w: (w - z) ** 2 / 2 + lam * price(w), tol=1e-12
+        )
+        return {"z": z, r"\lambda": lam, "w": found.x}
+
+    return build
+
+
+for name, price in {
+    "no price": lambda w: 0.0,
+    "a price on the square": lambda w: w * w / 2,
+    "a price on the size": abs,
+}.items():
+    world(f"inline: one weight, {name}", tolerance=1e-6)(one_weight(price))
+
+
+def at_the_lasso(rng):
+    """Weights, left-outs and products with the residual; a step v."""
+    p, bound = lasso_problem(rng)
+    w = bound[r"\mathbf w"]
+    left = [np.where(np.arange(p.M) == j, 0, w) for j in range(p.M)]
+    z = [f @ (p.t - p.Phi @ o) for f, o in zip(p.Phi.T, left, strict=True)]
+    return w, bound | {
+        "z_": From(0, np.array(z)),
+        "g_": From(0, p.Phi.T @ (p.t - p.Phi @ w)),
+        "v_": From(0, rng.standard_normal(p.M)),
+    }
+
+
+@world("inline: the lasso's features in use")
+def _(rng):
+    w, bound = at_the_lasso(rng)
+    return bound | {"j": Each(int(j) for j in np.flatnonzero(w))}
+
+
+@world("inline: the lasso's other features")
+def _(rng):
+    w, bound = at_the_lasso(rng)
+    return bound | {"j": Each(int(j) for j in np.flatnonzero(w == 0))}
+
+
+@world("inline: the lasso's features")
+def _(rng):
+    """A step that takes a weight further reaches the bound."""
+    w, bound = at_the_lasso(rng)
+    used = [int(j) for j in np.flatnonzero(w)]
+    on = {"v_": From(0, w), "j": Each(used), "@tight": True}
+    return [bound, bound | on]
+
+
+@world("inline: the logit")
+def _(rng):
+    return {r"\mu": rng.uniform(0.1, 0.4), "g": special.logit}
+
+
+@world("inline: one feature")
+def _(rng):
+    (x, t), lam = rng.standard_normal((2, 5)), rng.uniform(0.5, 2.0)
+    Phi = np.exp(x)[:, None]
+    return {
+        "n": range(1, 6),
+        "x_": x,
+        "t_": t,
+        r"\phi": np.exp,
+        r"\boldsymbol\Phi": Phi,
+        r"\lambda": lam,
+        "w": ridge.fit_primal(Phi, t, lam)[0],
+    }
+
+
+def by_hand(name, reached=None):
+    """Two examples; the price at which the weight is what it is to be."""
+
+    def build(rng):
+        p = SimpleNamespace(M=1, Phi=np.array([[1.0], [2.0]]), t=np.ones(2))
+        fit = {"ridge": ridge.fit_primal, "lasso": lambda P, t, a: lasso(p, a)}
+
+        def weight(lam):
+            return fit[name](p.Phi, p.t, lam)[0]
+
+        lam = rng.uniform(0.5, 2.0)
+        if reached is not None:
+            lam = optimize.brentq(lambda a: weight(a) - reached, 0.1, 9)
+        return {
+            "n": range(1, 3),
+            "x": p.Phi[:, 0],
+            "t": p.t,
+            r"\phi": lambda x: features.powers(np.ravel(x), 1)[:, 1],
+            r"\lambda": lam,
+            "w": weight(lam),
+            r"\tau_\lambda": lambda z: threshold(z, lam),
+        }
+
+    return build
+
+
+world("inline: ridge by hand")(by_hand("ridge"))
+world("inline: ridge by hand, halved")(by_hand("ridge", 0.3))
+world("inline: lasso by hand")(by_hand("lasso"))
+world("inline: lasso by hand, halved")(by_hand("lasso", 0.3))
+world("inline: lasso by hand, zero", tolerance=1e-6)(by_hand("lasso", 1e-9))
+
+
+@world("inline: two prices")
+def _(rng):
+    p, bound = at_the_optimum(rng)
+    dear = p.lam + rng.uniform(0.5, 2.0)
+    w = ridge.fit_primal(p.Phi, p.t, dear)
+    E, worse = (np.sum((p.Phi @ v - p.t) ** 2) for v in (p.w, w))
+    more = {r"\lambda'": dear, r"\mathbf w'": w, "E": E, "E'": worse}
+    return bound | more

@@ -3,10 +3,11 @@
 from types import SimpleNamespace
 
 import numpy as np
-from scipy import stats
+from scipy import optimize, stats
 from scipy.special import expit
+from typeset import Each, Of
 
-from kernelbook import kernel_logistic, perceptron, ridge
+from kernelbook import kernel_logistic, kernels, perceptron, ridge
 
 from . import world
 from .common import bindings, ridge_problem
@@ -93,8 +94,13 @@ def _(rng):
 
     covariance = prior**2 * p.K + sigma**2 * np.eye(p.N)
     known = prior**4 * p.Phi.T @ np.linalg.solve(covariance, p.Phi)
+    precision = np.linalg.inv(prior**2 * np.eye(p.M) - known)
+    parts = [np.eye(p.M).ravel(), (p.Phi.T @ p.Phi).ravel()]
+    shares = np.linalg.lstsq(np.array(parts).T, precision.ravel())[0]
     return bound | {
         "p": density,
+        r"\alpha": shares[0],
+        r"\beta": shares[1],
         "t": rng.standard_normal(),
         r"\mathbf m_N": bound[r"\hat{\mathbf w}"],
         r"\mathbf S_N": prior**2 * np.eye(p.M) - known,
@@ -115,8 +121,15 @@ def logistic_problem(rng):
 
 @world("eq-bayes-logistic-model")
 def _(rng):
+    """z is the logarithm of the ratio of the two probabilities."""
     _, bound = logistic_problem(rng)
-    return bound | {"t": rng.choice([-1.0, 1.0])}
+    at = bound[r"\mathbf x"], bound[r"\mathbf w"]
+    plus, minus = (bound["P"](t, *at) for t in (1, -1))
+    return bound | {
+        "t": rng.choice([-1.0, 1.0]),
+        "z": np.log(plus / minus),
+        r"\mathrm{sigmoid}": expit,
+    }
 
 
 @world("eq-bayes-logistic-objective", "eq-bayes-logistic-gradient")
@@ -151,6 +164,7 @@ def newton(rng):
     a = bound[r"\mathbf a"]
     y = p.Phi @ (p.Phi.T @ a)
     return p, bound | {
+        "c": rng.uniform(1.5, 3.0),
         r"\mathbf y": y,
         r"\mathbf r": kernel_logistic.dual_residual(a, p.K, p.t, p.lam),
         r"\mathbf W": np.diag(expit(y) * expit(-y)),
@@ -313,6 +327,7 @@ def _(rng):
     w = perceptron.fit_primal(p.Phi, p.t).w
     return bound | {
         r"\mathbf w": w,
+        r"\mathbf a": np.linalg.lstsq(p.Phi.T, w)[0],
         "c": perceptron.fit_dual(p.K, p.t).c,
         "y": lambda x: w @ p.phi(x),
     }
@@ -388,3 +403,171 @@ def _(rng):
         bound | {"q_": rng.uniform(0.1, 0.9, p.N)},
         bound | {"q_": touching, "@tight": True},
     ]
+
+
+@world("inline: the most probable weights")
+def _(rng):
+    """The weights and, apart, their coefficients."""
+    p, bound = logistic_problem(rng)
+    w = most_probable(p)
+    a = kernel_logistic.fit_dual(p.K, p.t, p.lam, tolerance=1e-13).a
+    solved = kernel_logistic.residual_coefficients(w, p.Phi, p.t, p.lam)
+    owed = expit(-p.t * (p.Phi @ w))
+    return bound | {
+        r"\mathbf w": w,
+        r"\mathbf a": a,
+        r"\mathbf y": p.K @ a,
+        r"\mathbf r": kernel_logistic.dual_residual(solved, p.K, p.t, p.lam),
+        "q_": owed,
+        "P_": 1 - owed,
+    }
+
+
+@world("inline: how a loss bends", tolerance=1e-5)
+def _(rng):
+    """The second derivatives of the losses by their outputs."""
+    p, bound = newton(rng)
+    y, h = bound[r"\mathbf y"] / 9, 1e-4
+    losses = [np.logaddexp(0, -p.t * (y + s * h)) for s in (-1, 0, 1)]
+    bent = (losses[0] - 2 * losses[1] + losses[2]) / h**2
+    return bound | {r"\mathbf W": np.diag(bent), "P_": expit(p.t * y)}
+
+
+@world("inline: variances of their own")
+def _(rng):
+    p, bound = with_noise_and_prior(rng)
+    widths, sigma = rng.uniform(0.5, 2.0, p.M), bound[r"\sigma"]
+    both = np.vstack([p.Phi / sigma, np.diag(1 / widths)])
+    targets = np.concatenate([p.t / sigma, np.zeros(p.M)])
+    K = kernels.Linear()(p.Phi * widths)
+    return bound | {
+        r"\mathbf L": np.diag(widths**2),
+        r"\hat{\mathbf w}": np.linalg.lstsq(both, targets)[0],
+        r"\mathbf a": ridge.fit_dual(K, p.t, sigma**2),
+    }
+
+
+@world("inline: a free intercept at its minimum", tolerance=1e-5)
+def _(rng):
+    p, bound = logistic_problem(rng)
+
+    def losses(y):
+        return np.logaddexp(0, -p.t * y).sum()
+
+    def risk(v):
+        return losses(p.Phi @ v[:-1] + v[-1]) + p.lam / 2 * v[:-1] @ v[:-1]
+
+    *w, b = optimize.minimize(risk, np.zeros(p.M + 1), tol=1e-9).x
+    return bound | {
+        "b": b,
+        r"\mathbf y": p.Phi @ w + b,
+        "F": Of("b", lambda b: risk(np.append(w, b))),
+        "L": Of(r"\mathbf y", losses),
+    }
+
+
+def their_strength(price):
+    """Weights that minimise a sum with other factors, and λ from those."""
+
+    def build(rng):
+        p, bound = logistic_problem(rng)
+        factor, strength = price(p, number := rng.uniform(0.2, 0.6))
+
+        def theirs(w):
+            losses = np.logaddexp(0, -p.t * (p.Phi @ w)).sum()
+            return factor * losses + strength / 2 * w @ w
+
+        w = optimize.minimize(theirs, np.zeros(p.M), tol=1e-9).x
+        pull = kernel_logistic.gradient(w, p.Phi, p.t, 0.0)
+        lam = -(w @ pull) / (w @ w)
+        return bound | {r"\lambda": lam, "C": number, r"\lambda'": number}
+
+    return build
+
+
+world("inline: LIBLINEAR's strength", tolerance=1e-5)(
+    their_strength(lambda p, number: (number, 1.0))
+)
+world("inline: the strength of a mean", tolerance=1e-5)(
+    their_strength(lambda p, number: (1 / p.N, number))
+)
+
+
+@world("inline: where the tangent touches", tolerance=1e-6)
+def _(rng):
+    """Where the loss falls at the rate q, by search."""
+    q = rng.uniform(0.1, 0.9)
+    found = optimize.minimize_scalar(lambda z: np.logaddexp(0, -z) + q * z)
+    return {"q": q, "z": found.x, r"\mathrm{sigmoid}": expit}
+
+
+@world("inline: the undecided coin", tolerance=1e-6)
+def _(rng):
+    q = optimize.minimize_scalar(lambda q: -entropy(q), bounds=(0.1, 0.8)).x
+    return {"n": range(1, 4), "q_": [q] * 3}
+
+
+@world("inline: a sum of sizes")
+def _(rng):
+    w = rng.standard_normal(4)
+    length = np.linalg.norm(w, 1)
+    return {
+        r"\mathbf w": w,
+        "j": range(1, 5),
+        r"\lVert\mathbf w\rVert_1": length,
+    }
+
+
+@world("inline: two labels by hand")
+def _(rng):
+    """The weight by Newton's method, the coefficients from the kernel."""
+    x = t = np.array([1.0, -1.0])
+    w = most_probable(SimpleNamespace(Phi=x[:, None], t=t, lam=1.0, M=1))[0]
+    a = kernel_logistic.fit_dual(np.outer(x, x), t, 1.0, tolerance=1e-13).a
+    chance = kernel_logistic.probability(a, x[:, None])[0]
+    return {"n": range(1, 3), "x": x, "t": t, "w": w, "a": a, "P": chance}
+
+
+@world("inline: noise with heavy tails", tolerance=1e-4)
+def _(rng):
+    """λ from two posterior densities; coefficients in the box by search."""
+    p, bound = with_noise_and_prior(rng)
+    b, prior = rng.uniform(0.5, 2.0), bound[r"\lambda_0"]
+
+    def surprise(w):
+        seen = stats.laplace.logpdf(p.t, p.Phi @ w, b).sum()
+        return -b * (seen + stats.norm.logpdf(w, 0, prior).sum())
+
+    def sizes(w):
+        return np.abs(p.t - p.Phi @ w).sum()
+
+    w, zero = bound[r"\mathbf w"], np.zeros(p.M)
+    rise = surprise(w) - surprise(zero) - (sizes(w) - sizes(zero))
+    lam = 2 * rise / (w @ w)
+    a = optimize.minimize(
+        lambda a: a @ p.K @ a / 2 - a @ p.t,
+        np.zeros(p.N),
+        bounds=[(-1 / lam, 1 / lam)] * p.N,
+        tol=1e-12,
+    ).x
+    missed = np.flatnonzero(np.abs(p.t - p.K @ a) > 1e-3) + 1
+    return bound | {
+        "b": b,
+        r"\lambda": lam,
+        r"\mathbf a": a,
+        "y_": p.K @ a,
+        "n": Each(missed.tolist()),
+        r"\mathrm{sign}": np.sign,
+    }
+
+
+@world("inline: a bell through a curve")
+def _(rng):
+    m = rng.uniform(0.5, 2.0)
+    return {
+        "m": m,
+        "e": m * rng.uniform(0.2, 1.0),
+        "y": rng.uniform(0.5, 2.0),
+        r"\mathrm{sigmoid}": expit,
+        "f": lambda y: np.tanh(y / 2) / 2,
+    }

@@ -8,9 +8,9 @@ from scipy.integrate import quad
 from scipy.linalg import null_space
 from scipy.optimize import minimize_scalar
 from scipy.spatial.distance import cdist
-from scipy.special import binom
+from scipy.special import binom, expit
 from scipy.stats import norm
-from typeset import From, Sample
+from typeset import Each, From, Of, Sample
 
 from kernelbook import kernels, validity
 
@@ -78,6 +78,7 @@ def _(rng):
 
     return bindings(p) | {
         r"\boldsymbol\phi": phi,
+        "i": range(1, p.N + 1),
         r"\boldsymbol\mu": mu,
         "u_": (U * np.sign(U[0] * Phi[0])).T,
     }
@@ -101,9 +102,13 @@ def _(rng):
 
     return bindings(p) | {
         "M": 4,
+        "i": range(1, p.N + 1),
+        "j": range(1, 5),
         r"\mathbf a": a,
         r"\mathbf b": b,
         r"\mathbf z_": Z,
+        "x_": p.X,
+        r"\mathbf w": weights(mixture(a, p.X)),
         "f": mixture(a, p.X),
         "g": mixture(b, Z),
         r"\langle \rangle": lambda f, g: weights(f) @ weights(g),
@@ -130,6 +135,7 @@ def _(rng):
     return waves(rng.uniform(0.15, 0.3)) | {
         "x": rng.uniform(),
         "x'": rng.uniform(),
+        "i": range(1, 5),
         "j": range(1, 5),
         r"\infty": 41,
     }
@@ -208,6 +214,7 @@ def _(rng):
     N = 3
     return {
         "N": N,
+        "s": rng.uniform(0.1, 0.3),
         "v_": rng.standard_normal(N),
         "x_": rng.uniform(-0.5, 0.5, N),
         "f": lambda s: np.sqrt(1 + s),
@@ -265,6 +272,9 @@ def _(rng):
         return np.array([k(x, reference) for reference in X])
 
     return bound | {
+        "N": len(X),
+        r"\mathbf x_": X,
+        r"\mathbf K": np.array([s(x) for x in X]),
         r"\mathbf s": s,
         r"\mathbf U_+": U[:, mu > 0],
         r"\mathbf M_+": np.diag(mu[mu > 0]),
@@ -286,13 +296,9 @@ def _(rng):
     """Four corners of a city block, for any γ."""
     corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]])
     gamma = rng.uniform(0.1, 1.5)
-    return {
-        r"\mathbf K": np.exp(
-            -gamma * cdist(corners, corners, "cityblock") ** 2
-        ),
-        r"\mathbf v": np.array([1.0, -1.0, 1.0, -1.0]),
-        "q": np.exp(-gamma),
-    }
+    K = np.exp(-gamma * cdist(corners, corners, "cityblock") ** 2)
+    v = np.array([1.0, -1.0, 1.0, -1.0])
+    return {r"\mathbf K": K, r"\mathbf v": v, r"\gamma": gamma, "q": K[0, 1]}
 
 
 def weights_of_sum_zero(rng, N):
@@ -348,8 +354,10 @@ def _(rng):
     X = rng.standard_normal((N, 3))
     around = X - X.mean(axis=0)
     return {
+        "N": N,
+        r"\mathbf 1": np.ones(N),
         r"\mathbf S": cdist(X, X, "sqeuclidean"),
-        r"\mathbf H": np.eye(N) - np.full((N, N), 1 / N),
+        r"\mathbf H": np.array([e - e.mean() for e in np.eye(N)]).T,
         r"\mathbf B": around @ around.T,
     }
 
@@ -451,8 +459,10 @@ def _(rng):
 @world("inline: features from distances")
 def _(rng):
     """Inner products of what leads from o to the two inputs."""
-    x, z, o = rng.standard_normal((3, 2))
+    x, z, o = points = rng.standard_normal((3, 2))
+    Phi = validity.feature_map_from_gram((points - o) @ (points - o).T)
     return {
+        r"\boldsymbol\phi": lambda x: Phi[np.argmin(cdist([x], points))],
         r"\mathbf x": x,
         r"\mathbf x'": z,
         r"\mathbf o": o,
@@ -474,16 +484,158 @@ def _(rng):
 def _(rng):
     """The second derivative by differences."""
     gamma = rng.uniform(0.1, 0.3)
+    bell = kernels.Gaussian(gamma)
 
     def f(theta):
-        return np.exp(-gamma * theta**2)
+        return bell([[0.0]], [[theta]])[0, 0]
 
     def bent(theta, h=1e-3):
         return (f(theta + h) - 2 * f(theta) + f(theta - h)) / h**2
 
     return {
         r"\gamma": gamma,
+        r"\theta": rng.uniform(0.5, 3.0),
         "n": range(1, 5),
         "f": f,
         "f''": bent,
     }
+
+
+@world("inline: a wave")
+def _(rng):
+    """On the circle of the complex numbers."""
+
+    def phi(x):
+        return np.array([np.exp(1j * x).real, np.exp(1j * x).imag])
+
+    x, z = rng.uniform(-5, 5, 2)
+    k = {"k": lambda x, z: phi(x) @ phi(z)}
+    return k | {"x": x, "x'": z, r"\boldsymbol\phi": phi}
+
+
+@world("inline: positive semi-definite")
+def _(rng):
+    p = ridge_problem(rng)
+    return bindings(p) | {r"\mathbf v": rng.standard_normal(p.N)}
+
+
+@world("inline: Brownian motion")
+def _(rng):
+    """The covariance of sums of small steps."""
+    x, z = rng.integers(1, 100, 2) / 100
+
+    def steps(x):
+        return 1.0 * (np.arange(100) < round(100 * x))
+
+    return {"x": x, "x'": z, "k": lambda x, z: steps(x) @ steps(z) / 100}
+
+
+@world("inline: Brownian eigenfunctions", tolerance=1e-6)
+def _(rng):
+    """Values at a point; slopes as functions."""
+    mu, e = zip(*brownian_eigenpairs(), strict=True)
+    x = rng.uniform(0.2, 0.8)
+    return {
+        "j": range(1, 4),
+        r"\mu_": mu,
+        "e_": [f(x) for f in e],
+        "e'_": [f.deriv() for f in e],
+        "e''_": [f.deriv(2)(x) for f in e],
+    }
+
+
+@world("inline: the cross", tolerance=1e-6)
+def _(rng):
+    """Where its energy is lowest."""
+    lowest = minimize_scalar(
+        lambda h: WEIGHTS @ city(h) @ WEIGHTS, (0.1, 0.2, 0.5), tol=1e-10
+    )
+
+    def m(u):
+        return kernels.Matern(nu=1.5)([[0.0]], [[u / np.sqrt(3)]])[0, 0]
+
+    return {"u": np.sqrt(3) * lowest.x, "m": m}
+
+
+@world("inline: neighbours", tolerance=1e-6)
+def _(rng):
+    h = rng.uniform(0.003, 0.006)
+    k = kernels.Matern(nu=1.5)
+    return {"u": np.sqrt(3) * h, "m": k([[0.0]], [[h]])[0, 0]}
+
+
+@world("inline: the series of tanh")
+def _(rng):
+    """Coefficients by Cauchy's formula, on a circle."""
+    circle = np.exp(2j * np.pi * np.arange(512) / 512)
+    b = rng.uniform(-0.4, 0.4)
+    series, shifted = (np.fft.fft(np.tanh(circle + o)).real for o in (0, b))
+    return {"b": b, "T": shifted[0] / 512, "c_": From(0, series / 512)}
+
+
+@world("inline: a wide bell on a square")
+def _(rng):
+    return {"q": np.exp(-rng.uniform(0.01, 0.6))}
+
+
+@world("inline: weights that add up to zero")
+def _(rng):
+    p, gamma = ridge_problem(rng), rng.uniform(0.2, 1.0)
+    return bindings(p) | {
+        r"\mathbf v": weights_of_sum_zero(rng, p.N),
+        r"\gamma": gamma,
+        "d_": cdist(p.X, p.X),
+        r"\mathbf K": kernels.Gaussian(gamma)(p.X),
+    }
+
+
+@world("inline: the Gaussian's integral", tolerance=1e-6)
+def _(rng):
+    gamma, omega = rng.uniform(0.6, 1.4, size=2)
+
+    def cosines(omega):
+        bell = kernels.Gaussian(gamma)
+        wave = {"weight": "cos", "wvar": omega}
+        return quad(lambda r: bell([[0.0]], [[r]])[0, 0], 0, 20, **wave)[0]
+
+    slope = (cosines(omega + 1e-4) - cosines(omega - 1e-4)) / 2e-4
+    bound = {r"\gamma": gamma, r"\omega": omega}
+    return bound | {"I": cosines, "I'": lambda omega: slope}
+
+
+@world("inline: densities of frequencies")
+def _(rng):
+    kernel = kernels.Matern(1.5, rng.uniform(0.5, 1.5))
+    wave = {"weight": "cos", "limit": 400}
+    found = [
+        quad(lambda r: kernel([[0.0]], [[r]])[0, 0], 0, 60, wvar=w, **wave)[0]
+        for w in (0.5, 1.0, 4.0)
+    ]
+    return {"s": Each(found)}
+
+
+@world("inline: a sigmoid at the origin")
+def _(rng):
+    b = -rng.uniform(0.3, 2.0)
+    return {"b": b, "k": 2 * expit(2 * b) - 1}
+
+
+@world("inline: steps", tolerance=1e-6)
+def _(rng):
+    """On a grid, of which no point is one of the two inputs."""
+    x, z = rng.integers(10, 90, 2) / 100
+    s = (np.arange(300) - 99.5) / 100
+    apart = 1.0 * (x <= s) - 1.0 * (z <= s)
+    return {
+        "x": x,
+        "x'": z,
+        r"1[x \le s]": Of("x", "s", lambda x, s: float(x <= s)),
+        r"1[x' \le s]": Of("x'", "s", lambda x, s: float(x <= s)),
+        "ds": (s.tolist(), [0.01] * len(s)),
+        "d": np.linalg.norm(apart) / 10,
+    }
+
+
+@world("inline: three points close together", tolerance=1e-3)
+def _(rng):
+    return {"h": 1e-5, "p": rng.uniform(0.8, 1.6)}

@@ -73,6 +73,8 @@ def some_entries(rng):
         r"\mathbf x_a": Sample(x[:, a]),
         r"\boldsymbol\mu_a": kept.mean,
         r"\boldsymbol\Sigma_{aa}": kept.cov,
+        "i": range(1, g.D + 1),
+        "j": range(1, g.D + 1),
     }
 
 
@@ -132,6 +134,9 @@ def _(rng):
     return {
         "r": 2,
         "i": range(1, 3),
+        "j": range(1, 3),
+        r"\mathbf B": B,
+        r"\boldsymbol\Sigma": sum(np.outer(b, b) for b in B.T),
         r"\mathbf x": mu + B @ rng.standard_normal(2),
         r"\boldsymbol\mu": mu,
         r"\mu_": values[2:],
@@ -153,7 +158,12 @@ def _(rng):
     given = gaussians.condition(g.mu, g.Sigma, range(2, 5), g.x[b])
     root = np.linalg.inv(g.B)
     Lambda = root.T @ root
+    r = np.linalg.solve(Lambda[a, a], Lambda[a] @ g.x)
     return {
+        r"\boldsymbol\Sigma": g.Sigma,
+        r"\boldsymbol\Lambda": Lambda,
+        r"\mathbf x_a": g.x[a],
+        r"\mathbf r": r,
         r"\mathbb E[\mathbf x_a \mid \mathbf x_b]": given.mean,
         r"\operatorname{cov}[\mathbf x_a \mid \mathbf x_b]": given.cov,
         r"\boldsymbol\mu_a": g.mu[a],
@@ -286,6 +296,7 @@ def _(rng):
     drawn = gaussians.sample(np.zeros(q.N), q.k(q.X), DRAWS, rng)
     found = symbols(q, rng) | {
         "f": Sample(q.W @ q.Phi.T),
+        "g": Sample(q.W @ q.Phi.T),
         r"\mathcal{GP}": at_the_inputs,
         r"\mathbf f": Sample(drawn),
         r"\mathbf K": q.Phi @ q.Phi.T / q.alpha,
@@ -305,6 +316,7 @@ def _(rng):
         r"\mathbf m": m,
         r"\mathbf z": np.random.default_rng(7).standard_normal(q.N),
         r"\mathbf U": np.linalg.cholesky(K).T,
+        r"\mathbf I": np.eye(q.N),
         r"\mathbf K": K,
     }
 
@@ -329,7 +341,9 @@ def _(rng):
     q = process(rng)
     K = q.k(q.X)
     drawn = gaussians.sample(np.zeros(q.N), K, 1, np.random.default_rng(7))[0]
+    shortest = np.linalg.pinv(q.Phi) @ drawn
     return {
+        r"\mathbf a": q.alpha * np.linalg.lstsq(q.Phi.T, shortest)[0],
         r"\mathbf f": drawn,
         r"\mathbf z": np.random.default_rng(7).standard_normal(q.N),
         r"\mathbf K": K,
@@ -376,8 +390,12 @@ def _(rng):
     draws = mirrored(rng, 5) @ g.B.T
     slope = np.linalg.lstsq(draws[:, b], draws[:, a], rcond=None)[0]
     right = rng.standard_normal(5)
-    u = np.linalg.solve(g.Sigma, right)[a]
+    u, v = np.split(np.linalg.solve(g.Sigma, right), [2])
+    Lambda = np.linalg.inv(g.B).T @ np.linalg.inv(g.B)
     return {
+        r"\mathbf v": v,
+        r"\boldsymbol\Lambda_{aa}": Lambda[a, a],
+        r"\boldsymbol\Lambda_{ab}": Lambda[a, b],
         r"\mathbf r": Sample(draws[:, a] - draws[:, b] @ slope),
         r"\mathbf u": u,
         r"\mathbf p": right[a],
@@ -387,3 +405,134 @@ def _(rng):
         r"\boldsymbol\Sigma_{ba}": g.Sigma[b, a],
         r"\boldsymbol\Sigma_{bb}": g.Sigma[b, b],
     }
+
+
+@world("inline: independent standard normals")
+def _(rng):
+    z = rng.standard_normal(3)
+    law = {"p": lambda z: norm.pdf(z).prod()}
+    return law | {"D": 3, r"\mathbf z": z, "z_": dict(enumerate(z, 1))}
+
+
+@world("inline: a Gaussian vector")
+def _(rng):
+    """Its covariance from another root of it."""
+    g = gaussian(rng)
+    values, vectors = np.linalg.eigh(g.Sigma)
+    return bound(g) | {
+        r"\mathbf A": rng.standard_normal((2, g.D)),
+        r"\mathbf B": vectors * np.sqrt(values),
+        r"\mathbf z": vectors.T @ (g.x - g.mu) / np.sqrt(values),
+    }
+
+
+@world("inline: a sign by coin")
+def _(rng):
+    """The coin is not fair: else all is zero, and so are many misprints."""
+    X, S = rng.standard_normal(DRAWS), rng.choice([-1.0, 1.0, 1.0], DRAWS)
+    return {
+        "X": Sample(X),
+        "S": Sample(S),
+        "Y": Sample(np.where(S > 0, X, -X)),
+    }
+
+
+@world("inline: a linear model")
+def _(rng):
+    q = process(rng)
+    w = rng.standard_normal(q.M)
+
+    def y(x, w=w):
+        return sum(w_j * phi_j for w_j, phi_j in zip(w, q.phi(x), strict=True))
+
+    return symbols(q, rng) | {r"\mathbf w": w, "y": y, "y_": q.Phi @ w}
+
+
+@world("inline: weights about a mean")
+def _(rng):
+    q = process(rng)
+    W = q.W + rng.standard_normal(q.M)
+    m = {"m": lambda x: (W @ q.phi(x)).mean()}
+    return symbols(q, rng) | m | {r"\mathbf w": Sample(W)}
+
+
+@world("inline: a sum of ramps")
+def _(rng):
+    """Of min(x, x_n); the slope is one left of x_n, and then zero."""
+    places, a = rng.integers(5, 95, 4) / 100, rng.standard_normal(4)
+    x = (np.arange(100) + 0.5) / 100
+    return {
+        r"\lVert f\rVert_{\mathcal H}^2": a
+        @ np.minimum.outer(places, places)
+        @ a,
+        "f'": lambda x: a @ (x < places),
+        "dx": (x.tolist(), [0.01] * len(x)),
+    }
+
+
+@world("inline: a deviation")
+def _(rng):
+    """The same numbers drawn, with a mean and without."""
+    q, m = process(rng), rng.standard_normal(4)
+    f, g = (
+        gaussians.sample(mean, q.k(q.X), 1, np.random.default_rng(7))[0]
+        for mean in (m, 0 * m)
+    )
+    return {"f": f, "m": m, "g": g}
+
+
+@world("inline: centring")
+def _(rng):
+    N = 5
+    return {
+        "N": N,
+        r"\mathbf I": np.eye(N),
+        r"\mathbf 1": np.ones(N),
+        r"\mathbf H": np.array([e - e.mean() for e in np.eye(N)]).T,
+    }
+
+
+@world("inline: ridge regression with the process's kernel")
+def _(rng):
+    """λ from residuals over the coefficients of the plain Gram matrix."""
+    q, t, beta = process(rng), rng.standard_normal(4), rng.uniform(1.0, 5.0)
+    y = q.k(q.X) @ ridge.fit_dual(q.k(q.X), t, 1 / beta)
+    a = np.linalg.lstsq(q.Phi @ q.Phi.T, y)[0]
+    lam = (t - y) @ a / (a @ a)
+    return {r"\alpha": q.alpha, r"\beta": beta, r"\lambda": lam}
+
+
+@world("inline: two values by hand")
+def _(rng):
+    h, ell = rng.uniform(0.3, 2.0, 2)
+    rho = kernels.Gaussian(1 / (2 * ell**2))([[0.0]], [[h]])[0, 0]
+    return {"h": h, r"\ell": ell, r"\rho": rho}
+
+
+@world("inline: a walk")
+def _(rng):
+    """Drawn by the library with the generator that gave the steps."""
+    h, N = rng.uniform(0.2, 0.8), 6
+    x = h * np.arange(1, N + 1)
+    K = np.minimum.outer(x, x)
+    walk = gaussians.sample(np.zeros(N), K, 1, np.random.default_rng(7))[0]
+    one, other = (int(i) for i in rng.integers(1, N + 1, 2))
+    root = np.sqrt(h) * np.tri(N)
+    return {
+        "h": h,
+        "n": range(1, N + 1),
+        "i": range(1, N + 1),
+        "z_": np.random.default_rng(7).standard_normal(N),
+        "f": lambda place: walk[np.argmin(abs(x - place))],
+        "x": one * h,
+        "x'": other * h,
+        "k": lambda x, z: root[round(x / h) - 1] @ root[round(z / h) - 1],
+    }
+
+
+@world("inline: a walk, again and again")
+def _(rng):
+    h, n = rng.uniform(0.2, 0.8), int(rng.integers(1, 4))
+    walks = np.sqrt(h) * np.cumsum(rng.standard_normal((DRAWS, 6)), axis=1)
+    f = {"f": lambda place: Sample(walks[:, round(place / h) - 1])}
+    return f | {"h": h, "n": n, "m": n + 2}
