@@ -10,7 +10,9 @@ folded.  Words, outputs and drawings are those of the pages:
 
 import hashlib
 import re
+import unicodedata
 import zipfile
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from posixpath import normpath
@@ -32,7 +34,9 @@ EXTRA = (
     "button",
     "footer",
     "a[@class='headerlink']",
+    "a[span[@class='viewcode-link']]",
     "*[@class='live-controls']",
+    "p[strong='Ask it.']",  # nobody would answer
     "p[contains(@class, 'expanded')]",
     "annotation",
     "msub/*[3]",  # which KaTeX writes for \min without braces
@@ -50,6 +54,20 @@ EXACT = {
 }
 
 
+def letter(plain, alphabet):
+    """A letter of another alphabet: MathML of browsers knows no `mathvariant`.
+
+    >>> letter("w", "bold"), letter("Φ", "bold"), letter("L", "script")
+    ('𝐰', '𝚽', 'ℒ')
+    """
+    family = alphabet.upper().replace("D-I", "D I")
+    name = re.sub(r"^(LATIN|GREEK) | LETTER", "", unicodedata.name(plain))
+    for known in (f"MATHEMATICAL {family} {name}", f"{family} {name}"):
+        with suppress(KeyError):
+            return unicodedata.lookup(known)
+    return plain
+
+
 def article(html, name, names):
     """What a page says, as a reader's program takes it."""
     (tree,) = parser.fromstring(html).xpath("//article")
@@ -61,6 +79,9 @@ def article(html, name, names):
         formula.getparent().replace(formula, math)
     for semantics in tree.xpath(".//semantics"):
         semantics.drop_tag()
+    for one in tree.xpath(".//*[@mathvariant!='normal']"):
+        alphabet = one.attrib.pop("mathvariant")
+        one.text = "".join(letter(plain, alphabet) for plain in one.text)
     for words in tree.xpath(".//summary/p"):
         words.tag = "span"
     for solution in tree.xpath(".//div[starts-with(@class, 'solution ')]"):
@@ -138,8 +159,8 @@ def package(files, config):
         media = MEDIA[Path(name).suffix]
         has = ["cover-image"] if name.endswith("/bumps.svg") else []
         if media == MEDIA[".xhtml"]:
-            spine += f'<itemref idref="f{at}"/>\n'
             has = [kind for kind, mark in MARKS.items() if mark in text]
+            spine += "" if "nav" in has else f'<itemref idref="f{at}"/>\n'
         items += f'<item id="f{at}" href="{name}" media-type="{media}"'
         items += f' properties="{" ".join(has)}"/>\n' if has else "/>\n"
     return sheet("opf", items=items, spine=spine, **about)
