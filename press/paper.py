@@ -51,7 +51,7 @@ FRONT = "chapters/index"
 # The same date in every build, and lines of the log that are not broken.
 SAME = {"SOURCE_DATE_EPOCH": "1767225600", "FORCE_SOURCE_DATE": "1"}
 SAME |= {"max_print_line": "10000"}
-LONG = 30  # rows of a table that goes over pages
+LONG = 12  # rows of a table that goes over pages
 WIDTH = 80  # letters in a line of it
 COLUMNS = 79  # of code at its usual size
 # What is not Debian's `texlive-xetex` itself, and the package that brings it.
@@ -615,7 +615,7 @@ def configuration():
             "printindex": "",
             "maketitle": rf"\cover{{{title}}}{{{subtitle}}}{{{version}}}",
             "tableofcontents": r"\tableofcontents",
-            "figure_align": "!htb",
+            "figure_align": "H",  # where the text has it
         },
     }
 
