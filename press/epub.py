@@ -118,9 +118,9 @@ def drawing(svg):
     """Without a document type, and without names that nothing refers to."""
     svg = re.sub(r"<!DOCTYPE.*?>|<metadata.*?</metadata>", "", svg, flags=re.S)
     used = {*re.findall(r"#([\w-]+)", svg)}
-    for name in {*re.findall(r' id="([^"]*)"', svg)} - used:
-        svg = svg.replace(f' id="{name}"', "")
-    return re.sub(NO_PATH, EXACT[NO_PATH], svg)
+    svg = re.sub(NO_PATH, EXACT[NO_PATH], svg)
+    name = r' id="([^"]*)"'
+    return re.sub(name, lambda m: m[0] if m[1] in used else "", svg)
 
 
 def contents(trees):
