@@ -267,7 +267,8 @@ def set_tables(tree):
         rows = list(table.findall(nodes.row))
         classes = table.parent["classes"]
         if len(rows) > LONG or "colwidths-given" in classes:
-            classes[:] = ["colwidths-given"]
+            long = ["longtable"] * (len(rows) > LONG)
+            classes[:] = ["colwidths-given", *long]
             columns = [
                 [re.sub(r"\\\w+ ?|[{}_^]", "", cell.astext()) for cell in c]
                 for c in zip(*rows, strict=True)
