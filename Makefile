@@ -18,7 +18,7 @@ export MKL_NUM_THREADS := 1
 # What is compiled once is kept: else each worker compiles all of SciPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book pdf epub live test check lint serve lab check-lab check-live check-fork check-pdf check-epub \
+.PHONY: help book pdf epub zh check-zh live test check lint serve lab check-lab check-live check-fork check-pdf check-epub \
   expected balance relations reseed mutants bench flights clean
 .DEFAULT_GOAL := help
 
@@ -26,6 +26,7 @@ help:
 	@echo "make book      build the book: $(PAGES)"
 	@echo "make pdf       set the book on paper: $(PAPER)"
 	@echo "make epub      the book for a reader's program: $(EPUB)"
+	@echo "make zh        the Chinese edition too"
 	@echo "make test      lint, library tests, chapters, pages in Chromium"
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
 	@echo "make live      the book with Python in its pages, served likewise"
@@ -90,6 +91,13 @@ book: $(VALIDATED)
 pdf: $(VALIDATED)
 	@$(BIN)/python -m press.paper
 
+# The same pages in Chinese, and links between twins.
+zh: book
+	@KERNELBOOK_LANGUAGE=zh_CN $(BIN)/python -m press.chinese
+
+check-zh: zh
+	@$(BIN)/python -m pytest -q -n 2 -m zh tests/book/test_chinese.py
+
 check-pdf: pdf
 	@$(BIN)/python -m pytest -q -m paper tests/book/test_paper.py
 
@@ -103,7 +111,7 @@ check-epub: epub
 test: lint check
 
 check: $(READY)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser and not fork and not live and not paper" \
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not browser and not fork and not live and not paper and not zh" \
 	  kernelbook press tests
 	@$(MAKE) --no-print-directory book
 	@$(BIN)/python -m pytest -q -n 2 -m "browser and not live" tests/book

@@ -6,6 +6,7 @@
   const page = location.pathname.split("/").slice(-2).join("/").replace(/\.html$/, "");
   const KINDS = /#(equation-|fig-|thm-|lem-|cor-|prop-|def-|alg-|term-)/;
   const ALPHABETS = ["mathnormal", "mathbf", "boldsymbol", "mathcal", "mathbb"];
+  const say = String.raw; // what it marks, press/translation.py translates
   const known = {}; // the files that are here, by page
   let rows;
   window.kernelbookPreviews = (name, found) => { known[name] = found; };
@@ -137,10 +138,10 @@
   async function entry(row) {
     const python = row.python.map((name) => `<code>${name}</code>`).join(", ");
     const values = await Promise.all(row.python.map((name) => window.kernelbook?.ask?.(name)));
-    const here = values.filter(Boolean).map((value) => `<br>here: ${value}`).join("");
-    const first = row.first.map((link) => `; first in ${link}`).join("");
-    return `<dt>${row.symbol}</dt><dd>${row.meaning}<br><small>Python: ${python || "–"}; ` +
-      `shape: ${row.shape}${first}${here}</small></dd>`;
+    const here = values.filter(Boolean).map((value) => say`<br>here: ${value}`).join("");
+    const first = row.first.map((link) => say`; first in ${link}`).join("");
+    const more = say`Python: ${python || "–"}; shape: ${row.shape}`;
+    return `<dt>${row.symbol}</dt><dd>${row.meaning}<br><small>${more}${first}${here}</small></dd>`;
   }
 
   async function ask(event) {
@@ -156,9 +157,9 @@
     const names = new Set(button ? all : touched);
     const found = [...new Set([...names].flatMap(meanings))];
     const list = (await Promise.all(found.map(entry))).join("");
-    const nothing = "<p>The text around the equation says what this is.</p>";
+    const nothing = say`<p>The text around the equation says what this is.</p>`;
     const number = /\(.*?\)/.exec(equation.querySelector(".eqno").textContent)[0];
     open(button ?? event.target, `${list ? `<dl>${list}</dl>` : nothing}` +
-      `<p><a href="~/chapters/notation.html">all symbols</a></p>`, `Symbols of ${number}`);
+      `<p><a href="~/chapters/notation.html">${say`all symbols`}</a></p>`, say`Symbols of ${number}`);
   }
 })();

@@ -322,7 +322,28 @@ class _Cluster:
             return self.client.submit(function, *arguments, pure=False)
 
     def _result(self, future: Any) -> _Made:
-        """What the worker made of the block that is next."""
+        """What the worker made of the block that is next.
+
+        Its worker may die after it was made and before it is here: so it is
+        not waited for without end, and longer only if the wire is slow.
+        """
+        limit = PATIENCE
+        while True:
+            self._wait_for(future)
+            with self._in_touch():
+                try:
+                    made: _Made = future.result(timeout=limit)
+                    return made
+                except Exception as error:
+                    failed = future.status == "error"
+                    if not (failed or isinstance(error, TimeoutError)):
+                        raise
+            if failed:
+                raise self._what_happened(future.exception())
+            limit *= 2
+
+    def _wait_for(self, future: Any) -> None:
+        """Until a task is done, or nobody has been there for a while."""
         seen = time.monotonic()
         while not future.done():
             with self._in_touch():
@@ -332,11 +353,6 @@ class _Cluster:
                     raise CancelledError
                 with suppress(TimeoutError):
                     _dask().wait(future, timeout=LOOK)
-        if future.status == "error":
-            raise self._what_happened(future.exception())
-        with self._in_touch():
-            made: _Made = future.result()
-        return made
 
     def _what_happened(self, error: Exception) -> Exception:
         """The error of a task, which says where."""

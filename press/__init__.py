@@ -31,6 +31,7 @@ def setup(app):
         reference,
         shorthand,
         take_away,
+        translation,
     )
 
     pages.use_bundled_node()
@@ -42,6 +43,8 @@ def setup(app):
     app.add_directive("literalinclude", shorthand.Listing, override=True)
     for name in ledger_pages.WRITERS:
         app.add_directive(name, ledger_pages.FromLedger)
+    if translation.TRANSLATED:
+        app.connect("source-read", translation.exchange)
     app.connect("source-read", numbers.add_source_lines)
     app.connect("doctree-read", shorthand.hand_on_words)
     # (after napoleon, at 500, has read the sections of a docstring)

@@ -22,6 +22,7 @@ import yaml
 from lxml import html as parser
 
 from press.reader import ROOT, pages
+from press.translation import TRANSLATED
 
 BOOK = "kernelbook.epub"
 HERE = Path(__file__).parent
@@ -107,8 +108,8 @@ def sheet(name, **words):
 
 
 def page(title, tree, root):
-    body = b"".join(parser.tostring(part, method="xml") for part in tree)
-    body = body.decode()
+    parts = [parser.tostring(part, method="xml") for part in tree]
+    body = b"".join(parts).decode()
     for wrong, right in EXACT.items():
         body = re.sub(wrong, right, body)
     return sheet("xhtml", title=escape(title), body=body, root=root)
@@ -168,7 +169,7 @@ def package(files, config):
 
 def write(app, exception):
     """Beside the pages; the same file whenever it is made."""
-    if exception is not None or app.builder.format != "html":
+    if exception is not None or app.builder.format != "html" or TRANSLATED:
         return
     out, names = Path(app.outdir), [one.name for one in pages()]
 

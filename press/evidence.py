@@ -13,9 +13,9 @@ or its sentence stands, with the reason, in ``chapters/numbers.yml``.  Near by:
 in the cells of its piece of the chapter, for three digits or more in its whole
 section or where the chapter begins, and in what its paragraph refers to.
 
-Numbers of one digit are everywhere, so that a wrong one would be found, too:
-these, and the references, are compared with a record, section by section.
-Numbers in formulas with letters are not asked here.
+A wrong number may be found, too: those of one digit are everywhere, and 2000
+may be the size of another model.  So all are compared with a record, section
+by section.  Numbers in formulas with letters are not asked here.
 """
 
 import ast
@@ -369,23 +369,22 @@ def known(page: Page) -> Iterator[tuple[Words, Number, str]]:
 
 
 def kept(page: Page) -> dict[str, str]:
-    """Small numbers and references of each section, in order of size.
-
-    The cells near by often have their neighbours too, so that a changed one
-    would be found: these are compared with a record.
-    """
+    """The numbers of each section, in order of their digits."""
     found: dict[str, list[str]] = {}
-    for words, number, how in known(page):
-        if number.digits < 2 or how in REFERENCES:
+    for words in page.of(Words):
+        for number in numbers(words):
             found.setdefault(words.section, []).append(number.text)
     return {title: " ".join(sorted(all_)) for title, all_ in found.items()}
 
 
 def record() -> str:
-    """The small numbers of all pages, as they are kept."""
-    small = {page.path.stem: kept(page) for page in pages()}
-    found = {name: these for name, these in small.items() if these}
-    return yaml.safe_dump(found, allow_unicode=True, sort_keys=False)
+    """The numbers of all pages, as they are kept."""
+    found = {page.path.stem: kept(page) for page in pages()}
+    return yaml.safe_dump(
+        {k: n for k, n in found.items() if n},
+        allow_unicode=True,
+        sort_keys=False,
+    )
 
 
 def balance() -> Counter[str]:

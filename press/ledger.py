@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from press.reader import CHAPTERS, ROOT, Place, find
+from press.translation import TRANSLATED, catalogue, say
 
 LEDGER = CHAPTERS / "ledger.yml"
 NOT_EXECUTED = CHAPTERS / "not_executed.yml"
@@ -202,10 +203,46 @@ def origin(number: str) -> str:
 def source_line(label: str) -> str:
     """The line under an equation, in MyST."""
     said = sources().get(label, [])
-    line = " · ".join(said)
+    line = " · ".join(map(in_words, said))
     if any(origin(number) in SOURCES for number in said):
         return line
-    return f"not in the sources; {line}" if said else "not in the sources"
+    if not said:
+        return say("not in the sources")
+    return say("not in the sources; {}").format(line)
+
+
+# Places in a source, in Chinese.
+PLACES = (
+    (r"\bp\. (\d+)((?:, \d+)*)(?: and (\d+))?", r"第 \1\2、\3 页"),
+    (r"\brules? (\d)(?: and (\d))?", r"规则 \1、\2"),
+    (r"\bafter (\([\d.]+\)|规则 \d)", r"\1 之后"),
+    (r"\bbefore (\([\d.]+\)|规则 \d)", r"\1 之前"),
+    (r"\bexercise ([\d.]+)", r"习题 \1"),
+    (r"\bin (\([\d.]+\))", r"\1 中"),
+    (r" and |, (?=\d)|、(?= ?页)", "、"),
+    (r"、(?= ?页|$)", ""),
+    (r"\bthroughout\b", "全文"),
+    (r"\bopening\b", "开头"),
+    (r"\btitle\b", "标题"),
+)
+
+
+def in_words(number: str) -> str:
+    """Where something stands in a source, as the book's language says it."""
+    known = catalogue("ledger") if TRANSLATED else {}
+    if not TRANSLATED or number in known or origin(number) not in SOURCES:
+        return say(number, "ledger")
+    parts = number.split(", ")
+    for at in range(1, len(parts)):  # the catalogue has the remark
+        remark = ", ".join(parts[at:])
+        if remark in known:
+            return f"{in_words(', '.join(parts[:at]))}，{known[remark]}"
+    match = re.match(r"(\w+)(,? ?)(.*)", number)
+    source, gap, where = match.groups() if match else (number, "", "")
+    for english, chinese in PLACES:
+        where = re.sub(english, chinese, where)
+    gap = "，" if gap == ", " else "" if where.startswith("第") else gap
+    return say(source) + gap + where
 
 
 @cache

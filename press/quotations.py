@@ -34,7 +34,8 @@ LETTER = dict(zip(NAMES, "αβγλμσφT", strict=True))
 class Quotation(NamedTuple):
     """Words of a source, the file they are in if that is said, and the line.
 
-    ``by`` says who quotes, ``meant`` what errata beside it say that it means.
+    ``by`` says who quotes, ``meant`` what errata beside it say that it means;
+    of an erratum, its own English.
     """
 
     by: str
@@ -50,7 +51,8 @@ def quotations() -> Iterator[Quotation]:
         if entry.quote:
             file = f"{SOURCES.index(origin(entry.source)):03}"
             by = f"chapters/ledger.yml:{entry.line}: {entry.id}"
-            yield Quotation(by, entry.quote, file, int(entry.at or 0))
+            meaning = (entry.english,) if entry.english else ()
+            yield Quotation(by, entry.quote, file, int(entry.at or 0), meaning)
     for page in chapters():
         for part in page.of(Words):
             if part.section == "In the sources":
@@ -86,13 +88,15 @@ def pieces(quotation: Quotation) -> list[str]:
 
 
 def digest(quotation: Quotation) -> str:
-    text = "…".join(pieces(quotation)).encode()
+    """Of its words, and of an erratum's translation."""
+    meant = quotation.meant if quotation.file else ()
+    text = "…".join([*pieces(quotation), *meant]).encode()
     return hashlib.sha256(text).hexdigest()[:10]
 
 
 def is_translated(quotation: Quotation) -> bool:
     """Whether it is what an erratum says that its quotation means."""
-    return any(
+    return not quotation.file and any(
         all(piece in spelt(meant, exact=False) for piece in pieces(quotation))
         for meant in quotation.meant
     )
@@ -138,7 +142,10 @@ def findings() -> Iterator[str]:
         if is_translated(quotation):
             continue
         if not place:
-            yield f"{quotation.by}: no source says: {quotation.words}"
+            yield (
+                f"{quotation.by}: no source says, or its English is new "
+                f"(`python -m press.quotations`): {quotation.words}"
+            )
         elif quotation.file and place != said:
             yield f"{quotation.by}: it stands in {place}, not {said}"
         elif texts(exact=True) and place not in places(quotation):
@@ -147,6 +154,8 @@ def findings() -> Iterator[str]:
 
 def write() -> None:
     """Record where the quotations stand."""
+    if not texts(exact=True):
+        raise SystemExit(f"no sources in {FOLDER}: nothing is recorded")
     rows: dict[str, str] = {}
     for quotation in quotations():
         for place in places(quotation):

@@ -69,6 +69,7 @@ class Words(Part):
     """What is read as a sentence: MyST, with its roles and mathematics."""
 
     text: str
+    aside: bool = False  # a caption, an alternative text, a title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,7 +320,7 @@ def spoken(text: str, here: Any) -> Iterator[Words]:
     """A caption, an alternative text or a title, if there is one."""
     if text:
         known = {key: here[key] for key in ("line", "end", "sections")}
-        yield Words(**known, inside=here["inside"], text=text)
+        yield Words(**known, inside=here["inside"], text=text, aside=True)
 
 
 def titled(name: str, argument: str) -> str:

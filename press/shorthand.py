@@ -18,7 +18,7 @@ from press.ledger import ledger
 from press.numbers import source_number
 from press.reader import chapters, left_out
 
-MENTION = re.compile(r"\b([Cc]hapters? \d{1,2})\b")
+MENTION = re.compile(r"(\b[Cc]hapters? \d{1,2}\b|第 ?\d{1,2} ?章)")
 NOT_INSIDE = (nodes.reference, nodes.literal, nodes.title, nodes.Invisible)
 LIVE = '<div class="live-figure'
 
@@ -56,7 +56,7 @@ def link_chapters(app, doctree, docname):
         if inside is None and MENTION.search(text):
             new = [nodes.Text(words) for words in MENTION.split(text)]
             for at in range(1, len(new), 2):  # plain, a mention, plain, ...
-                if to := uri.get(new[at].split()[-1]):
+                if to := uri.get(re.search(r"\d+", new[at])[0]):
                     link = {"internal": True, "refuri": to}
                     new[at] = nodes.reference("", new[at], **link)
             text.parent.replace(text, new)

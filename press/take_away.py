@@ -24,7 +24,8 @@ import nbformat
 
 from press.epub import BOOK as EPUB
 from press.notebooks import Translation, first_cell, notebook
-from press.reader import CHAPTERS, NUMBERED, ROOT, chapters
+from press.reader import CHAPTERS, NUMBERED, ROOT, Page, chapters
+from press.translation import TRANSLATED, say, translated
 
 BOOK = "kernelbook-html.zip"
 LIBRARY = "kernelbook.zip"
@@ -65,12 +66,15 @@ def on_paper():
 def downloads(page):
     """Text and address, from the book's root, of what a page is offered as."""
     links = {
-        "notebook (.ipynb)": f"notebooks/{page.split('/')[-1]}.ipynb",
-        "library (.zip)": f"notebooks/{LIBRARY}",
-        "MyST source (.md)": f"_sources/{page}.md",
-        "the whole book (.zip)": BOOK,
-        "for a reader's program (.epub)": EPUB,
-    } | ({"on paper (.pdf)": PAPER.name} if on_paper() else {})
+        say("notebook (.ipynb)"): f"notebooks/{page.split('/')[-1]}.ipynb",
+        say("library (.zip)"): f"notebooks/{LIBRARY}",
+        say("MyST source (.md)"): f"_sources/{page}.md",
+        say("the whole book (.zip)"): BOOK,
+    }
+    if not TRANSLATED:
+        links["for a reader's program (.epub)"] = EPUB
+    if on_paper():
+        links[say("on paper (.pdf)")] = PAPER.name
     return [*links.items()][0 if NUMBERED.match(page) else 2 :]
 
 
@@ -82,10 +86,12 @@ def offer(app, pagename, templatename, context, doctree):
     links = {text: pathto(p, 1) for text, p in downloads(pagename)}
     if url := (options.get("repository_url") or "").rstrip("/"):
         branch = options.get("repository_branch") or "main"
-        links["edit"] = f"{url}/edit/{branch}/{pagename}.md"
-        links["report a mistake"] = f"{url}/issues/new?title={quote(pagename)}"
+        links[say("edit")] = f"{url}/edit/{branch}/{pagename}.md"
+        links[say("report a mistake")] = (
+            f"{url}/issues/new?title={quote(pagename)}"
+        )
     said = " · ".join(f'<a href="{links[text]}">{text}</a>' for text in links)
-    shown = f"<p>Take it with you: {said}</p>"
+    shown = f"<p>{say('Take it with you: ')}{said}</p>"
     context["body"] += f'<footer class="take-away">{shown}</footer>'
 
 
@@ -104,6 +110,8 @@ def write_all(app, exception):
     translate = Translation.of(app.env)
     for page in chapters():
         title = app.env.titles[page.name].astext()
+        if TRANSLATED:
+            page = Page(page.path, translated(page))
         made = notebook(page, translate, first_cell(title, page, LIBRARY))
         nbformat.write(made, folder / f"{page.path.stem}.ipynb")
     shutil.copytree(CHAPTERS / "data", folder / "data", dirs_exist_ok=True)
@@ -121,4 +129,5 @@ def write_all(app, exception):
     left = {BOOK, ".buildinfo"}
     files = [path for path in out.rglob("*") if path.is_file()]
     files = [f for f in files if f.name not in left and f.suffix != ".map"]
+    files = [f for f in files if out / "zh" not in f.parents]
     pack(out / BOOK, "kernelbook", out, files, read=offline)

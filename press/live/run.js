@@ -16,6 +16,7 @@ const meter = bar.querySelector("progress");
 const offered = words.textContent;
 const size = bar.dataset.size;
 
+const say = String.raw; // what it marks, press/translation.py translates
 const make = (tag, properties = {}, ...children) => {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -29,14 +30,19 @@ const wait = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds)
 const TRY = [0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 10, 8, 1, 6, 0, 6, 64, 25, 11, 11];
 function lacking() {
   if (location.protocol === "file:")
-    return "Python cannot start on a page opened from a disk. In the folder of the book, type " +
-      "“python -m http.server” and open http://localhost:8000.";
+    return say`Python cannot start on a page opened from a disk. In the folder of the book, type “python -m http.server” and open http://localhost:8000.`;
   if (!window.isSecureContext)
-    return "Python starts on pages from https or from localhost only.";
+    return say`Python starts on pages from https or from localhost only.`;
   if (!window.WebAssembly?.validate(new Uint8Array(TRY)) || !window.Worker || !window.caches)
-    return "This browser is too old to run Python: one from 2023 or later can.";
+    return say`This browser is too old to run Python: one from 2023 or later can.`;
   return "";
 }
+
+const STAGES = {
+  start: say`Starting Python …`,
+  unpack: say`Unpacking NumPy, SciPy and Matplotlib …`,
+  import: say`Importing the library …`,
+};
 
 // The cells ------------------------------------------------------------------
 
@@ -46,7 +52,7 @@ class Cell {
   constructor(box, number) {
     this.box = box;
     this.number = number;
-    this.name = `cell ${number + 1}`;
+    this.name = say`cell ${number + 1}`;
     this.input = box.querySelector(".cell_input");
     this.code = this.input.querySelector("pre");
     this.recorded = this.code.textContent.replace(/\n$/, "");
@@ -69,16 +75,16 @@ class Cell {
   get check() {
     const numbers = this.labels.map((label) =>
       /\(.*?\)/.exec(document.querySelector(`#equation-${label} .eqno`)?.textContent)?.[0]);
-    const said = numbers.filter(Boolean).join(" and ");
-    return said ? `The check of ${said}` : "The check";
+    const said = numbers.filter(Boolean).join(say` and `);
+    return said ? say`The check of ${said}` : say`The check`;
   }
 
   offer() {
     this.verdict = make("span", { className: "live-verdict", role: "status" });
     const more = {
-      "Run all above": () => run(cells.slice(0, this.number)),
-      Edit: () => this.edit(),
-      Reset: () => {
+      [say`Run all above`]: () => run(cells.slice(0, this.number)),
+      [say`Edit`]: () => this.edit(),
+      [say`Reset`]: () => {
         this.reset();
         this.inSight("nearest");
       },
@@ -101,11 +107,11 @@ class Cell {
       const place = make("div", { className: "live-editor highlight" });
       this.code.after(place);
       this.view = edit(place, this.recorded,
-        `Code of ${this.name}. Shift and Enter run it, Escape leaves it.`,
+        say`Code of ${this.name}. Shift and Enter run it, Escape leaves it.`,
         {
           run: () => begin(this),
           leave: () => this.tools.querySelector("button").focus(),
-          changed: () => this.say("changed, not yet run", ""),
+          changed: () => this.say(say`changed, not yet run`, ""),
         });
     }
     this.view.focus();
@@ -119,7 +125,7 @@ class Cell {
     this.input.after(this.tools);
     this.output.replaceChildren(...this.shown);
     if (!this.verdict) return;
-    this.say(changed && worker ? "As printed. Python keeps the values of your run until you run this again." : "", "");
+    this.say(changed && worker ? say`As printed. Python keeps the values of your run until you run this again.` : "", "");
   }
 
   // Where the page was loaded again, or the editor took more room.
@@ -133,7 +139,7 @@ class Cell {
     this.error = undefined;
     // What is there stays until something new comes: the page does not jump.
     this.started = false;
-    this.say("running …", "");
+    this.say(say`running …`, "");
   }
 
   show(output) {
@@ -166,9 +172,9 @@ class Cell {
     const image = figure.querySelector("img");
     image.removeAttribute("width");
     image.removeAttribute("height");
-    const alt = image.alt || "a figure";
+    const alt = image.alt || say`a figure`;
     Object.assign(image, { src: `data:${data}`,
-      alt: this.source === this.recorded ? alt : `Drawn by your code; as printed: ${alt}` });
+      alt: this.source === this.recorded ? alt : say`Drawn by your code; as printed: ${alt}` });
     this.output.append(figure);
   }
 
@@ -190,11 +196,11 @@ class Cell {
     for (const box of this.output.querySelectorAll("pre.live-output"))
       if (box.scrollHeight > box.clientHeight || box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     if (error?.name === "AssertionError" && this.labels.length)
-      this.say(`✗ ${this.check} does not hold.`, "wrong");
+      this.say(say`✗ ${this.check} does not hold.`, "wrong");
     else if (error) this.say(`✗ ${error.name}`, "wrong");
     else {
-      const why = this.differs ? ` Not as printed: ${this.differs}` : "";
-      this.say((this.labels.length ? `✓ ${this.check} holds.` : "✓ done") + why, "right");
+      const why = this.differs ? say` Not as printed: ${this.differs}` : "";
+      this.say((this.labels.length ? say`✓ ${this.check} holds.` : say`✓ done`) + why, "right");
     }
   }
 
@@ -234,7 +240,7 @@ const pin = (on) => bar.classList.toggle("pinned", on);
 
 /** Run was pressed at a cell, or at the bar: then for the cell before it. */
 async function begin(cell) {
-  if (busy) return tell("Another cell runs; Stop ends it.");
+  if (busy) return tell(say`Another cell runs; Stop ends it.`);
   wanted = cell ?? wanted;
   const missing = lacking();
   if (missing) {
@@ -243,8 +249,7 @@ async function begin(cell) {
   }
   if (cell && !started && !(await caches.has(KEPT))) {
     pin(true);
-    tell(`Python comes first: ${size} MB into your browser, once; kept for the next time. ` +
-      "Nothing is sent anywhere.");
+    tell(say`Python comes first: ${size} MB into your browser, once; kept for the next time. Nothing is sent anywhere.`);
     if (!bar.contains(later)) bar.append(later);
     return first.focus({ preventScroll: true });
   }
@@ -261,7 +266,7 @@ async function begin(cell) {
 // server does not: once, by loading the page again.
 async function isolate() {
   if (window.crossOriginIsolated || started || isolate.tried || !navigator.serviceWorker) return;
-  tell("Preparing the page …");
+  tell(say`Preparing the page …`);
   try {
     await navigator.serviceWorker.register(new URL("../isolate.js", here));
     const active = await Promise.race([navigator.serviceWorker.ready, wait(5)]);
@@ -283,29 +288,29 @@ let tries = 0;
 async function launch() {
   for (const b of document.querySelectorAll(".live-start")) b.disabled = true;
   pin(true);
-  tell("Looking what is needed …");
+  tell(say`Looking what is needed …`);
   try {
     const answer = await fetch(new URL("manifest.json", here)).catch(() => null);
-    if (!answer?.ok) throw new Error("the list of files could not be fetched");
+    if (!answer?.ok) throw new Error(say`the list of files could not be fetched`);
     const list = await answer.json();
     const files = list.files.filter((f) => !f.package || packages.includes(f.package));
     const total = files.reduce((sum, file) => sum + file.bytes, 0);
     // A browser remembers that a module did not come: another address.
     const editor = new URL(`editor.js?${tries++}`, here);
     ({ edit } = await import(editor).catch(() => {
-      throw new Error("the editor could not be fetched");
+      throw new Error(say`the editor could not be fetched`);
     }));
     Object.assign(meter, { hidden: false, max: total, value: 0 });
     await new Promise((ready, fail) => {
       worker = new Worker(new URL("worker.js", here), { type: "module" });
       interrupt = window.crossOriginIsolated ? new Uint8Array(new SharedArrayBuffer(1)) : null;
       worker.onerror = () =>
-        fail(new Error("its thread cannot be had (is the browser older than 2023?)"));
+        fail(new Error(say`its thread cannot be had (is the browser older than 2023?)`));
       worker.onmessage = ({ data }) => {
         if (data.loaded) {
           meter.value = data.loaded;
-          tell("Loading Python …", `${megabytes(data.loaded)} of ${megabytes(total)}`);
-        } else if (data.stage) tell(`${data.stage} …`);
+          tell(say`Loading Python …`, say`${megabytes(data.loaded)} of ${megabytes(total)}`);
+        } else if (data.stage) tell(STAGES[data.stage]);
         else if (data.broken) fail(new Error(data.broken));
         else if (data.ready) ready();
       };
@@ -320,7 +325,7 @@ async function launch() {
   } catch (error) {
     worker?.terminate();
     started = undefined;
-    tell(`Python did not start: ${error.message}. Nothing is lost; try again.`);
+    tell(say`Python did not start: ${error.message}. Nothing is lost; try again.`);
     return false;
   } finally {
     for (const b of document.querySelectorAll(".live-start")) b.disabled = false;
@@ -330,10 +335,10 @@ async function launch() {
 
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
 
-const stop = button("Stop", () => halt("Stopped."));
-const all = button("Run all cells", () => run(cells));
-const back = button("Reset the page", reset);
-const later = button("Not now", () => {
+const stop = button(say`Stop`, () => halt(say`Stopped.`));
+const all = button(say`Run all cells`, () => run(cells));
+const back = button(say`Reset the page`, reset);
+const later = button(say`Not now`, () => {
   pin(false);
   later.remove();
   tell(offered);
@@ -344,7 +349,7 @@ stop.className = "live-stop";
 later.className = "live-later";
 
 function ready() {
-  tell("Python runs. Press Run below a cell; tap its code to change it.");
+  tell(say`Python runs. Press Run below a cell; tap its code to change it.`);
   pin(false);
   first.remove();
   if (!bar.contains(all)) bar.append(all, stop, back);
@@ -375,11 +380,11 @@ async function renew(why) {
   worker = started = undefined;
   const now = running;
   running = undefined;
-  now?.cell.end({ name: "Stopped", words: `${why} Python has forgotten its names.`, place: "" });
+  now?.cell.end({ name: say`Stopped`, words: say`${why} Python has forgotten its names.`, place: "" });
   now?.finish(false);
-  tell("Starting Python again …");
+  tell(say`Starting Python again …`);
   if (await start())
-    tell(`${why} Python has started anew and forgotten its names; Run brings back what a cell needs.`);
+    tell(say`${why} Python has started anew and forgotten its names; Run brings back what a cell needs.`);
 }
 
 /** Run cells in turn, up to the first that fails; whether all have passed. */
@@ -390,7 +395,7 @@ async function run(some) {
   const slow = setTimeout(pin, 400, true);
   let failed;
   for (const [index, cell] of some.entries()) {
-    tell("Running …", some.length > 1 ? `cell ${index + 1} of ${some.length}` : "");
+    tell(say`Running …`, some.length > 1 ? say`cell ${index + 1} of ${some.length}` : "");
     if (!(await runOne(cell))) {
       failed = cell;
       break;
@@ -402,9 +407,9 @@ async function run(some) {
   if (root.dataset.python !== "runs" || !worker) return false;
   pin(false);
   const target = some.at(-1);
-  tell(failed ? `Stopped at ${failed.name}.` : "Python runs, and has finished.");
+  tell(failed ? say`Stopped at ${failed.name}.` : say`Python runs, and has finished.`);
   if (failed && failed !== target)
-    target.say(`Not run: ${failed.name}, above, has failed.`, "wrong");
+    target.say(say`Not run: ${failed.name}, above, has failed.`, "wrong");
   return !failed;
 }
 
@@ -412,7 +417,7 @@ function runOne(cell) {
   cell.begin();
   return new Promise((finish) => {
     const clock = setTimeout(
-      () => halt(`The cell took longer than ${SECONDS} seconds and was stopped.`), SECONDS * 1000);
+      () => halt(say`The cell took longer than ${SECONDS} seconds and was stopped.`), SECONDS * 1000);
     const settle = (passed) => {
       clearTimeout(clock);
       finish(passed);
@@ -421,11 +426,11 @@ function runOne(cell) {
       cell, finish: settle,
       heard(data) {
         if (data.output) cell.show(data.output);
-        else if (data.broken) renew(`Python has died (${data.broken}).`);
+        else if (data.broken) renew(say`Python has died (${data.broken}).`);
         else if (data.done) {
           running = undefined;
           if (now.halting && data.error?.name === "KeyboardInterrupt")
-            data.error = { name: "Stopped", words: `${now.halting} Names keep their values.`, place: data.error.place };
+            data.error = { name: say`Stopped`, words: say`${now.halting} Names keep their values.`, place: data.error.place };
           cell.end(data.error);
           settle(!data.error);
         }
@@ -437,7 +442,7 @@ function runOne(cell) {
 }
 
 async function reset() {
-  const renewed = renew("The page is as it was.");
+  const renewed = renew(say`The page is as it was.`);
   for (const cell of cells) cell.reset();
   await renewed;
 }

@@ -63,15 +63,15 @@ async function start({ files, packages, kept, interrupt, store: name }) {
       ? Promise.resolve(new Response(bytes[name], { headers: { "Content-Type": type } }))
       : ask(address, options);
   };
-  say({ stage: "Starting Python" });
+  say({ stage: "start" });
   const { loadPyodide } = await import("./pyodide.mjs");
   python = await loadPyodide({ indexURL: here.href });
   if (interrupt) python.setInterruptBuffer(interrupt);
-  say({ stage: "Unpacking NumPy, SciPy and Matplotlib" });
+  say({ stage: "unpack" });
   await python.loadPackage(packages, { messageCallback() {}, checkIntegrity: false });
   for (const { name } of files.filter((f) => f.unpack))
     python.unpackArchive(bytes[name], "zip", { extractDir: "/lib/python-site" });
-  say({ stage: "Importing the library" });
+  say({ stage: "import" });
   const source = new TextDecoder().decode(bytes["cells.py"]);
   python.runPython(`
 import sys, types

@@ -1,9 +1,11 @@
 """A check compares two things, and nobody takes an assertion away unseen."""
 
+import re
+
 import pytest
 from claims import checks, claims, empty, lost
 
-from press.reader import notebooks
+from press.reader import Words, notebooks
 
 PAGES = {page.name: page for page in notebooks()}
 
@@ -34,6 +36,11 @@ def test_every_claim_could_be_false(name):
         "assert all(k(x, z) == k(x, z) for x in X for z in X)",
         "assert a < b or True",
         "assert_allclose(a, b, rtol=1e3)",
+        "assert_allclose(a, b, atol=1e12)",
+        "assert_allclose(a, b + (a - b))",
+        "assert (abs(A @ x - b) >= 0).all()",
+        "assert a.shape == b.shape",
+        "assert np.array_equal(a, a[:, :])",
     ],
 )
 def test_what_cannot_be_false_is_found(source):
@@ -66,3 +73,21 @@ def test_an_assertion_that_is_gone_is_missed():
     assert said == "cell 1: 2 assertions were recorded, there are 1"
     assert lost(old, ["assert x == y"])
     assert not lost(old, ["assert x == y", "assert a == b", ""])
+
+
+ONE = re.compile(
+    r"\b(one|these) (data set|set of|measure)|\bdraw(s|n)?\b", re.I
+)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_what_holds_for_one_draw_says_so(name):
+    """In the caption or a paragraph near by; who hears the alt text reads."""
+    page = PAGES[name]
+    for cell in page.cells:
+        if "one-seed" in cell.metadata.get("tags", []):
+            near = range(cell.line - 20, cell.end + 20)
+            said = [w.text for w in page.of(Words) if w.line in near]
+            said = {" ".join(s.split()) for s in said}
+            said -= {cell.about("image", "alt")}
+            assert ONE.search(" ".join(said)), f"{name}.md:{cell.line}"

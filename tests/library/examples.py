@@ -75,6 +75,7 @@ class Call:
     name: str
     function: object
     bound: inspect.BoundArguments
+    result: object = None
 
     def __call__(self, **other):
         bound = copy.deepcopy(self.bound)
@@ -104,7 +105,7 @@ class Watch:
                 return function(*args, **kwargs)
             with mock.patch.object(self, "busy", True):
                 call = bind(name, function, args, kwargs)
-                result = function(*args, **kwargs)
+                call.result = result = function(*args, **kwargs)
             self.calls.setdefault(name, []).append(call)
             return result
 

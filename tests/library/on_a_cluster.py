@@ -9,6 +9,7 @@ import signal
 import time
 import warnings
 from functools import partial
+from logging import CRITICAL
 from pathlib import Path
 
 import dask
@@ -30,6 +31,15 @@ def rows(number, flag=None, slow=0.0):
     rng = np.random.default_rng(number)
     X = rng.standard_normal((ROWS, 3))
     return X, np.sin(X[:, 0]) + 0.1 * rng.standard_normal(ROWS)
+
+
+def deadly(number, flag):
+    """A block that nobody survives."""
+    if number == 5:
+        with open(flag, "a") as file:
+            file.write("begun\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return rows(number)
 
 
 def error(one, two):
@@ -124,6 +134,14 @@ def main(folder):
             distributed.ridge(phi, more, 0.1, client)
         except ConnectionError as wrong:
             said["closed"] = str(wrong)
+    flag = f"{folder}/deaths"
+    kills = [partial(deadly, i, flag) for i in range(BLOCKS)]
+    with distributed.local_cluster(2, silence_logs=CRITICAL) as client:
+        try:
+            distributed.ridge(phi, kills, 0.1, client)
+        except ConnectionError as wrong:
+            deaths = len(Path(flag).read_text().split())
+            said["deadly"] = [str(wrong), deaths]
     dask.config.set({"distributed.comm.timeouts.connect": "500ms"})
     try:
         distributed.ridge(phi, plain, 0.1, "tcp://127.0.0.1:9")

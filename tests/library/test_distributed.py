@@ -149,11 +149,13 @@ class Future:
         except Exception as error:
             self.error, self.status = error, "error"
 
-    def result(self):
+    def result(self, timeout=None):
         if self.status == "cancelled":
             raise CancelledError
         if self.status == "pending":
             self.work()
+        if self.status == "error":
+            raise self.error
         return self.value
 
     def exception(self):
@@ -323,6 +325,88 @@ def test_a_block_that_kills_its_workers_is_named(paper):
         distributed.ridge(features(), [blocks()[0], deadly], 0.1, paper)
 
 
+class Lost(Future):
+    """Made, but not to be had for a while; ``then`` says what happens."""
+
+    then = staticmethod(lambda future: None)
+
+    def result(self, timeout=None):
+        if self.number != 1:
+            return super().result(timeout)
+        self.client.limits.append(timeout)
+        self.then(self)
+        if self.status == "error":
+            raise self.error
+        if self.status == "pending" or len(self.client.limits) < 3:
+            raise TimeoutError
+        return self.value
+
+
+@pytest.fixture
+def lost(paper, monkeypatch):
+    """Block 1 is lost on its way, as often as its worker dies."""
+    paper.limits, now = [], [0.0]
+    work = paper.dask.wait
+
+    def wait(future, timeout):
+        now[0] += timeout
+        if not paper.workers:
+            raise TimeoutError
+        work(future, timeout)
+
+    paper.dask.wait = wait
+    monkeypatch.setattr(distributed.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(f"{__name__}.Future", Lost)
+    return lambda then: monkeypatch.setattr(Lost, "then", staticmethod(then))
+
+
+def test_a_slow_wire_is_given_more_and_more_time(paper, lost):
+    model = distributed.ridge(features(), blocks(), 0.1, paper)
+    assert model.N == 150
+    assert paper.limits == [30.0, 60.0, 120.0]
+
+
+def test_what_a_dead_worker_had_made_is_made_again(paper, lost):
+    def dies_twice(future):
+        future.status = ["pending", "pending", "finished"][
+            len(paper.limits) - 1
+        ]
+
+    lost(dies_twice)
+    model = distributed.ridge(features(), blocks(), 0.1, paper)
+    local = distributed.ridge(features(), blocks(), 0.1)
+    assert np.array_equal(model.w, local.w)
+    assert len(paper.limits) == 3
+
+
+def test_what_was_made_is_given_up_if_no_worker_comes_back(paper, lost):
+    def dies(future):
+        future.status, paper.workers = "pending", 0
+
+    lost(dies)
+    with pytest.raises(ConnectionError, match="after 1 blocks, or has no wor"):
+        distributed.ridge(features(), blocks(), 0.1, paper, progress=False)
+    assert paper.limits == [30.0]
+
+
+@pytest.mark.parametrize("kind", [KilledWorker, TimeoutError, OSError])
+def test_a_block_that_was_made_may_fail_when_made_again(paper, lost, kind):
+    error = kind()
+
+    def fails(future):
+        future.status, future.error = "error", error
+
+    lost(fails)
+    with pytest.raises(Exception) as wrong:
+        distributed.ridge(features(), blocks(), 0.1, paper)
+    if kind is KilledWorker:
+        assert str(wrong.value).startswith("block 1 was given up: its workers")
+    else:
+        assert wrong.value is error
+        assert error.__notes__ == ["in block 1"]
+    assert len(paper.limits) == 1
+
+
 @pytest.mark.parametrize("error", [CancelledError, OSError, ClosedClientError])
 def test_a_lost_cluster_is_said_to_be_lost(paper, error):
     calls = []
@@ -461,7 +545,7 @@ def said(tmp_path_factory):
         capture_output=True,
         text=True,
         env=os.environ | threads,
-        timeout=120,
+        timeout=400,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -480,6 +564,13 @@ def test_a_worker_that_is_killed_changes_nothing(said):
     assert said["begun again"] >= 1
     assert said["victim's blocks"] >= 1
     assert said["victim is gone"]
+
+
+def test_a_block_that_kills_every_worker_comes_to_an_end(said):
+    """By its fourth death, or before if Dask starts no worker any more."""
+    message, deaths = said["deadly"]
+    assert message.lower().endswith("nothing was fitted")
+    assert 1 <= deaths <= 4
 
 
 def test_a_cluster_starts_quietly_beside_another(said):

@@ -2,7 +2,9 @@
 
 Numbers of equations are numbers that a chapter gives, to an equation whose
 check or ledger entry names the function or its neighbours; an argument that
-has a row on the notation page has a shape of that row.
+has a row on the notation page has a shape of that row.  Arguments have their
+names, and in the docstring's own example they and the result have the shapes
+that it states, with one size for each letter.
 """
 
 import re
@@ -10,7 +12,10 @@ from collections import defaultdict
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
 import pytest
+from library import examples
+from library.examples import calls
 from library.formulas import SECTIONS, docstrings
 
 from press.ledger import homes
@@ -21,6 +26,8 @@ SHAPE = re.compile(r"\([\w*+, −/-]*,[\w*+, −/-]*\)")
 NUMBER = re.compile(
     r"(?<![\w)\]√])(?<!Williams' )\((\d+\.\d+|\d{1,3})\)(?!\w)"
 )
+
+NUMBERED = r"(?<!of) \((\d+\.\d+|\d\d)\)(.?)"
 
 
 # The same letter for something else, as it is usual there.
@@ -80,8 +87,9 @@ def numbers(name, docstring):
             yield f"the chapter of ({number}) does not use it"
     first = docstring.partition("\n")[0]
     own = {number for number, use in uses().items() if name in use.rows}
-    for number in re.findall(r"(?<!of) \((\d+\.\d+|\d\d)\)[.:]", first):
-        if number in uses() and not names & uses()[number].check:
+    for number, end in re.findall(NUMBERED, first):
+        calls_it = names & uses()[number].check if number in uses() else True
+        if end in (".", ":") and not calls_it:
             yield f"the check of ({number}) does not call it"
         if own and number not in own:
             yield f"in the ledger it is {', '.join(sorted(own))}, not {number}"
@@ -91,7 +99,7 @@ def numbers(name, docstring):
 def notation():
     """Shapes on the notation page, by name in Python.
 
-    Rows for one chapter are left out.  Sizes other than N are alike.
+    Rows for one chapter are left out.
     """
     found = defaultdict(set)
     for table in find("notation").directives("list-table"):
@@ -112,28 +120,75 @@ def notation():
 
 
 def alike(shape):
-    """N for examples, old or new, and a dot for any other size."""
-    sizes = [size.strip() for size in shape.strip("()").split(",")]
-    return ", ".join("N" if s in ("N", "N*") else "·" for s in sizes if s)
+    """N for examples, old or new; of matrices M, D, K and Q, else a dot."""
+    sizes = [s for size in shape.strip("()").split(",") if (s := size.strip())]
+    known = {"N*": "N"} | {s: s for s in "NMDKQ"[: 1 if len(sizes) < 2 else 5]}
+    return ", ".join(known.get(size, "·") for size in sizes)
 
 
-def described(docstring):
-    """What the parameters are said to be, by name."""
-    parts = re.split(r"\nParameters\n-+\n", docstring)
+def described(docstring, title="Parameters"):
+    """What the parameters are said to be: their names, and what is said."""
+    parts = re.split(rf"\n{title}\n-+\n", docstring)
     section = re.split(r"\n\n\w+\n-+", parts[1])[0] if len(parts) > 1 else ""
-    for line in re.findall(r"^(\S.*)$", section, re.M):
-        names, _, said = line.partition(" : ")
-        yield names.split(", ")[0], said
+    for entry in re.split(r"\n(?=\S)", section):
+        names, colon, said = entry.partition(" :")
+        if colon:
+            yield names.split(", "), said.strip()
 
 
 def shapes(docstring):
     """Arguments whose shape is not that of their row."""
-    for name, said in described(docstring):
+    for (name, *_), said in described(docstring):
         given = SHAPE.match(said)
         known = notation().get(name)
         if known and given and alike(given[0]) not in known:
             there = ") or (".join(sorted(known))
             yield f"{name} is {given[0]}, in the notation ({there})"
+
+
+def sizes(call, docstring):
+    """What of an example has not its shape, with one size for each letter."""
+    known = {k: v for k, v in call.bound.arguments.items() if type(v) is int}
+    for (name, *_), said in described(docstring):
+        yield from misfits(name, call.bound.arguments.get(name), said, known)
+    several = isinstance(call.result, tuple)
+    results = iter(call.result if several else [call.result])
+    for names, said in described(docstring, "Returns"):
+        for name, value in zip(names, results, strict=False):
+            yield from misfits(name, value, said, known)
+
+
+def misfits(name, value, said, known):
+    """Whether an array has none of the shapes; else its sizes are known."""
+    shape = () if examples.numbers(value) is None else np.shape(value)
+    if not shape or not SHAPE.search(said):
+        return
+    for stated in SHAPE.findall(said):
+        sizes = [s.strip() for s in stated.strip("()").split(",") if s.strip()]
+        if len(sizes) == len(shape) and all(
+            worth(size, known, n) == n
+            for size, n in zip(sizes, shape, strict=True)
+        ):
+            known |= dict(zip(sizes, shape, strict=True))
+            return
+    yield f"{name} is {shape} in the example, for {known}; stated: {said}"
+
+
+def worth(size, known, default):
+    """What N, 2 or D+1 is, as far as the example has told."""
+    try:
+        return known[size] if size in known else eval(size, {}, known)
+    except (NameError, SyntaxError):  # N* is new
+        return default
+
+
+@pytest.mark.parametrize("name", [n for n in docstrings() if n in calls()])
+def test_the_example_has_the_names_and_shapes_that_are_stated(name):
+    docstring, arguments = docstrings()[name]
+    said = [n.lstrip("*") for names, _ in described(docstring) for n in names]
+    assert {*said} <= arguments, "no such argument"
+    for call in calls()[name]:
+        assert not [*sizes(call, docstring)]
 
 
 @pytest.mark.parametrize("name", docstrings())

@@ -505,7 +505,8 @@ def _(rng):
     where at the last all bounds are reached.
     """
     p = problem(rng)
-    apart = np.outer(p.t * 0.8 - p.X[:, 0], np.eye(p.D)[0])
+    distance = rng.uniform(0.8, 1.6, p.N)
+    apart = np.outer(p.t * distance - p.X[:, 0], np.eye(p.D)[0])
     X = features.with_bias(p.X + apart)
     worlds = []
     for Phi, u in ((X, np.eye(p.D + 1)[1]), (3 * np.eye(p.N), p.t)):

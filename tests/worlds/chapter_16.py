@@ -253,4 +253,5 @@ def _(rng):
 @world("inline: one too few for QDA")
 def _(rng):
     D = int(rng.integers(2, 6))
-    return {"D": D, "N_k": fewest_for_qda(rng, D) - 1}
+    most = fewest_for_qda(rng, D) - 1
+    return [{"D": D, "N_k": N_k} for N_k in (most, most - 1)]

@@ -5,6 +5,7 @@ from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 from typeset import Each, Sample
 
 from kernelbook import margin, svm
@@ -345,4 +346,205 @@ def _(rng):
         r"\mathbf x_0": foot,
         "b": b,
         "r": r,
+    }
+
+
+@world("inline: any hyperplane")
+def _(rng):
+    """Another point is any step away that stays on it."""
+    w, x, step = rng.standard_normal((3, D))
+    b = rng.standard_normal()
+    foot = x + np.linalg.lstsq(w[None], [-b - w @ x], rcond=None)[0]
+    along = np.linalg.svd(w[None])[2][1:].T
+    return {
+        r"\mathbf w": w,
+        r"\mathbf x": x,
+        r"\mathbf x_0": foot,
+        r"\mathbf d": along @ step[1:],
+        "r": np.sign(w @ x + b) * np.linalg.norm(x - foot),
+    }
+
+
+@world("inline: a mixture of examples")
+def _(rng):
+    """Of any pair, across any street, and with any sum."""
+    p, bound = problem(rng)
+    w, b = margin.canonical(*street(p, rng), p.X, p.t)
+    mixed, s = mixture(p, weights(p, rng)), rng.uniform(0.5, 2.0)
+    alpha = s * mixed[r"\mathbf u"]
+    return bound | {
+        r"\mathbf w": w,
+        "b": b,
+        **mixed,
+        "s": s,
+        r"\boldsymbol\alpha": alpha,
+        "G": svm.dual_objective(alpha, p.X @ p.X.T, p.t),
+    }
+
+
+def bridge(p):
+    """w, b and multipliers from one solver, the hulls from the other."""
+    z = p.hulls.p - p.hulls.q
+    return {
+        r"\mathbf w": p.w,
+        "b": p.b,
+        r"\boldsymbol\alpha": p.alpha,
+        "s": p.alpha.sum() / 2,
+        "G": svm.dual_objective(p.alpha, p.X @ p.X.T, p.t),
+        r"\mathbf u": p.hulls.u,
+        r"\mathbf p": p.hulls.p,
+        r"\mathbf q": p.hulls.q,
+        r"\mathbf z": z,
+        "c": np.linalg.norm(p.w) / np.linalg.norm(z),
+        r"\rho": p.hulls.upper,
+        r"\rho^*": p.hulls.upper,
+        r"\epsilon": 0.999 * min(to_hyperplane(p.w, p.b, x) for x in p.X),
+    }
+
+
+CHOSEN = {
+    "the bridge": lambda p: p.t != 0,
+    "class +1": lambda p: p.t > 0,
+    "the support vectors": lambda p: p.hulls.u > 0,
+    "the support vectors of class +1": lambda p: (p.hulls.u > 0) & (p.t > 0),
+}
+
+
+def with_chosen(keep):
+    def build(rng):
+        p, bound = problem(rng)
+        return bound | bridge(p) | {"n": Each(np.flatnonzero(keep(p)) + 1)}
+
+    return build
+
+
+for name, keep in CHOSEN.items():
+    world(f"inline: {name}")(with_chosen(keep))
+
+
+@world("inline: the lower edge")
+def _(rng):
+    p, _ = problem(rng)
+    touching = p.X[(p.hulls.u > 0) & (p.t < 0)]
+    return bridge(p) | {r"\mathbf x": Each(touching)}
+
+
+@world("inline: a scale by search", tolerance=1e-6)
+def _(rng):
+    d = rng.uniform(0.5, 2.0)
+    found = minimize_scalar(lambda s: s**2 * d**2 + (1 - s) ** 2)
+    return {"d": d, "s": found.x}
+
+
+def optimum(X, t, kept):
+    """Multipliers with a zero for what is left out, w, b and the mixture."""
+    machine = svm.fit_dual(X[kept] @ X[kept].T, t[kept], C=1e6)
+    alpha = np.zeros(len(t))
+    alpha[kept] = machine.alpha
+    low = t < 0
+    q = alpha[low] @ X[low] / alpha[low].sum()
+    return alpha, X[kept].T @ machine.coefficients, machine.b, q
+
+
+@world("inline: an error when left out")
+def _(rng):
+    """Its multiplier goes, and class −1 is lowered in proportion."""
+    while True:
+        t = np.array([1.0, -1, -1, 1, -1, 1])
+        X = rng.standard_normal((6, 2)) + t[:, None]
+        if not margin.separable(X, t):
+            continue
+        alpha, w, _, q = optimum(X, t, np.full(6, True))
+        for n in np.flatnonzero((alpha > 0) & (t > 0)):
+            alpha2, w2, b2, q2 = optimum(X, t, np.arange(6) != n)
+            if w2 @ X[n] + b2 <= 0:
+                break
+        else:
+            continue
+        break
+    lowered = alpha.copy()
+    lowered[n] = 0
+    lowered[t < 0] *= 1 - alpha[n] / alpha[t < 0].sum()
+    Delta = max(np.linalg.norm(x - z) for x in X[t > 0] for z in X[t < 0])
+    rise = minimize_scalar(lambda delta: delta**2 * Delta**2 / 2 - delta)
+    return {
+        "n": Each([n + 1]),
+        r"\mathbf x_": X,
+        r"\boldsymbol\alpha": alpha,
+        r"\boldsymbol\alpha'": alpha2,
+        r"\mathbf q": q,
+        r"\mathbf w'": w2,
+        "b'": b2,
+        r"\mathbf q'": q2,
+        r"\mathbf d": w - (lowered * t) @ X,
+        r"\Delta": Delta,
+        r"\delta": rise.x,
+        "G": lambda alpha: svm.dual_objective(alpha, X @ X.T, t),
+        "@tolerance": 1e-6,
+    }
+
+
+@world("inline: alone in its class")
+def _(rng):
+    X = rng.standard_normal((4, D))
+    X[0] += 4
+    t = np.array([1.0, -1, -1, -1])
+    alpha = svm.fit_dual(X @ X.T, t, C=1e6).alpha
+    return {
+        "n": Each([1]),
+        r"\boldsymbol\alpha": alpha,
+        "s": alpha[1:].sum(),
+        r"\rho": margin.closest_points(X, t).upper,
+        r"\Delta": max(np.linalg.norm(X[0] - x) for x in X[1:]),
+    }
+
+
+@world("inline: hulls that meet")
+def _(rng):
+    """Two diagonals that cross."""
+    turn = np.linalg.qr(rng.standard_normal((2, 2)))[0]
+    X = np.array([[1.0, 1], [-2, -2], [1, -1], [-3, 3]]) @ turn + 1
+    t, s = np.array([1.0, 1, -1, -1]), rng.uniform(0.5, 2.0)
+    shared = margin.closest_points(X, t)
+    return {
+        r"\mathbf p": shared.p,
+        r"\mathbf q": shared.q,
+        "s": s,
+        "G": svm.dual_objective(s * shared.u, X @ X.T, t),
+    }
+
+
+@world("inline: heights alone")
+def _(rng):
+    X = np.array([[158.0], [163], [166], [172], [178], [185]])
+    t = np.repeat([-1.0, 1.0], 3)
+    machine = svm.fit_dual(X @ X.T, t, C=1e6)
+    hulls = margin.closest_points(X, t)
+    return {
+        r"\rho": hulls.upper,
+        "u": Each(hulls.u[hulls.u > 0]),
+        "w": (machine.coefficients @ X)[0],
+        "b": machine.b,
+        r"\alpha": Each(machine.alpha[machine.alpha > 0]),
+    }
+
+
+@world("inline: a street through the origin")
+def _(rng):
+    """For the examples that are errors when left out."""
+    p, bound = problem(rng)
+
+    def through_origin(kept):
+        X, t = p.X[kept], p.t[kept]
+        machine = svm.fit_dual(X @ X.T, t, C=1e6, bias=False)
+        return machine.alpha, X.T @ machine.coefficients
+
+    alpha, w = through_origin(np.full(N, True))
+    rest = [through_origin(np.arange(N) != n)[1] for n in range(N)]
+    errors = [n for n in range(N) if p.t[n] * (rest[n] @ p.X[n]) <= 0]
+    return bound | {
+        r"\mathbf w": w,
+        r"\boldsymbol\alpha": alpha,
+        r"\gamma": min(to_hyperplane(w, 0.0, x) for x in p.X),
+        "n": Each([n + 1 for n in errors]),
     }

@@ -4,7 +4,8 @@ from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.optimize import linprog
+from scipy.optimize import linprog, minimize
+from scipy.special import expit
 from sklearn.svm import SVC
 from typeset import Each
 
@@ -220,7 +221,9 @@ def _(rng):
     alpha, b = bound[r"\boldsymbol\alpha"], bound["b"]
     w = p.Phi.T @ (alpha * p.t)
     return bound | {
+        r"\mathbf w": w,
         "y": lambda x: w @ phi(x) + b,
+        r"\boldsymbol\xi": smallest_slacks(p, p.Phi @ w + b),
         "P": svm.primal_objective(w, b, p.Phi, p.t, p.C),
         "G": svm.dual_objective(alpha, p.K, p.t),
     }
@@ -350,4 +353,196 @@ def _(rng):
         r"\operatorname{se}": lambda C, gamma: (
             wrong(C, gamma).std() / np.sqrt(count)
         ),
+    }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+def machine(keep):
+    """The solution, its weights where the Lagrangian is lowest."""
+
+    def build(rng):
+        p, bound = problem(rng)
+        a, both = p.machine.coefficients, solution(p)
+        kept = np.flatnonzero(keep(p.machine.alpha, p.C)) + 1
+        return bound | {
+            **both,
+            r"\mathbf w": lowest_weights(p, bound, p.machine.alpha),
+            r"\boldsymbol\Phi": p.Phi,
+            r"\mathbf a": a,
+            "y_": np.array([both["y"](x) for x in p.X]),
+            "e_": p.t - p.K @ a,
+            "l_": np.minimum(0.0, p.C * p.t),
+            "u_": np.maximum(0.0, p.C * p.t),
+            "s": Each(int(i) + 1 for i in p.machine.free),
+            "n": range(1, N + 1) if len(kept) == N else Each(kept),
+        }
+
+    return build
+
+
+def any_weights(keep):
+    """Of weights that solve nothing, until two examples are kept."""
+
+    def build(rng):
+        while True:
+            p, bound = problem(rng)
+            e = p.t - p.Phi @ bound[r"\mathbf w"]
+            y = p.t - e + bound["b"]
+            xi = smallest_slacks(p, y)
+            kept = np.flatnonzero(keep(p.t, y, xi)) + 1
+            if len(kept) > 1:
+                return bound | {
+                    "e_": e,
+                    r"\boldsymbol\xi": xi,
+                    "n": Each(kept),
+                }
+
+    return build
+
+
+CHOSEN = {
+    "the machine": machine(lambda alpha, C: alpha >= 0),
+    "beyond the margin": machine(lambda alpha, C: alpha == 0),
+    "free support vectors": machine(lambda a, C: (a > 0) & (a < C)),
+    "no slack": machine(lambda alpha, C: alpha < C),
+    "bounded": machine(lambda alpha, C: alpha == C),
+    "positive examples that cost": any_weights(
+        lambda t, y, xi: (t > 0) & (xi > 0)
+    ),
+    "negative examples that cost": any_weights(
+        lambda t, y, xi: (t < 0) & (xi > 0)
+    ),
+    "inside the margin but right": any_weights(
+        lambda t, y, xi: (t * y > 0) & (xi > 0)
+    ),
+    "errors": any_weights(lambda t, y, xi: t * y < 0),
+}
+for name, build in CHOSEN.items():
+    world(f"inline: {name}")(build)
+
+
+@world("inline: any output")
+def _(rng):
+    _, bound = problem(rng)
+    return bound | {"y": Each(rng.normal(scale=2.0, size=4))}
+
+
+def priced(rng, step):
+    """Multipliers that leave L flat in b and ξ; w so far from the bottom."""
+    p, bound = problem(rng)
+    alpha = bound[r"\boldsymbol\alpha"]
+    w = lowest_weights(p, bound, alpha)
+    w += step * rng.standard_normal(len(w))
+    return {
+        r"\mathcal L": lagrangian(p, bound, w=w, mu=p.C - alpha),
+        "G": svm.dual_objective(alpha, p.K, p.t),
+    }
+
+
+@world("inline: prices that leave no slope")
+def _(rng):
+    return priced(rng, 0.0)
+
+
+@world("inline: off the bottom")
+def _(rng):
+    return priced(rng, 0.3)
+
+
+@world("inline: a price for each example", tolerance=1e-6)
+def _(rng):
+    p, bound = problem(rng)
+    prices = rng.uniform(0.3, 1.5, N)
+    fit = SVC(C=1.0, kernel="precomputed", tol=1e-9)
+    fit.fit(p.K, p.t, sample_weight=prices)
+    alpha = np.zeros(N)
+    alpha[fit.support_] = np.abs(fit.dual_coef_[0])
+    return bound | {r"\boldsymbol\alpha": alpha, "C_": prices}
+
+
+@world("inline: a smooth loss", tolerance=1e-5)
+def _(rng):
+    """The logistic one; five examples, so that w tells their coefficients."""
+    p, bound = problem(rng)
+    Phi, t = p.Phi[:5], p.t[:5]
+    w = minimize(
+        lambda w: w @ w / 2 + p.C * np.logaddexp(0, -t * (Phi @ w)).sum(),
+        np.zeros(Phi.shape[1]),
+        options={"gtol": 1e-9},
+    ).x
+    return bound | {
+        "n": range(1, 6),
+        r"\mathbf t": t,
+        "y_": Phi @ w,
+        r"\mathbf a": np.linalg.lstsq(Phi.T, w, rcond=None)[0],
+        r"\ell'": lambda m: -expit(-m),
+    }
+
+
+def two_points(C):
+    """x = ±1, with w through the inputs."""
+    x = np.array([1.0, -1.0])
+    fit = svm.fit_dual(np.outer(x, x), x, C)
+    return {
+        "C": C,
+        r"\alpha_": fit.alpha,
+        r"\alpha": fit.alpha.mean(),
+        "w": x @ fit.coefficients,
+        "e": (x - np.outer(x, x) @ fit.coefficients)[None],  # a row
+        "G": fit.dual,
+        "b": Each(fit.b_interval),
+        "@tight": True,  # at both ends
+    }
+
+
+@world("inline: two points, a high price")
+def _(rng):
+    return two_points(rng.uniform(0.6, 2.0))
+
+
+@world("inline: two points, a low price")
+def _(rng):
+    return two_points(rng.uniform(0.1, 0.45))
+
+
+@world("inline: the machine at two prices", tolerance=1e-6)
+def _(rng):
+    p, _ = problem(rng)
+    C = np.array([p.C, p.C * rng.uniform(1.5, 3.0)])
+    fits = [svm.fit_dual(p.K, p.t, c) for c in C]
+    w = np.array([p.Phi.T @ fit.coefficients for fit in fits])
+    y = [p.Phi @ v + fit.b for v, fit in zip(w, fits, strict=True)]
+    S = np.array([smallest_slacks(p, v).sum() for v in y])
+    values = np.array([fit.dual for fit in fits])
+    return {
+        "i": range(1, 3),
+        "C_": C,
+        r"\mathbf w_": w,
+        "S_": S,
+        "W_": values - C * S,
+    }
+
+
+@world("inline: squared slacks")
+def _(rng):
+    """μ where ½Cξ² − αξ − μξ is flat."""
+    p, bound = problem(rng)
+    xi, alpha = bound[r"\boldsymbol\xi"], bound[r"\boldsymbol\alpha"]
+
+    def cost(xi):
+        return p.C / 2 * xi**2 - alpha * xi
+
+    return bound | {r"\boldsymbol\mu": (cost(xi + 1) - cost(xi - 1)) / 2}
+
+
+@world("inline: the best squared slacks", tolerance=1e-6)
+def _(rng):
+    p, bound = problem(rng)
+    hard = svm.fit_dual(p.K + np.eye(N) / p.C, p.t, 1e6)
+    y = p.K @ hard.coefficients + hard.b
+    return bound | {
+        r"\boldsymbol\xi": smallest_slacks(p, y),
+        r"\boldsymbol\alpha": hard.alpha,
     }

@@ -4,11 +4,13 @@ from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
-from scipy.optimize import linprog, minimize
+from scipy.optimize import brentq, linprog, minimize, minimize_scalar
 from scipy.special import expit
+from scipy.stats import laplace
+from sklearn.svm import NuSVR
 from typeset import Each, Event, Law
 
-from kernelbook import calibration, kernels, svm, svr
+from kernelbook import calibration, kernel_logistic, kernels, svm, svr
 
 from . import world
 from .chapter_19 import data as classes
@@ -310,7 +312,11 @@ def _(rng):
     up, down = bound[r"\boldsymbol\alpha"], bound[r"\hat{\boldsymbol\alpha}"]
     w, b = p.Phi.T @ (up - down), bound["b"]
     linear = (up - down) @ p.t - p.epsilon * (up + down).sum()
+    xi, xi_hat = smallest_slacks(p, p.Phi @ w + b)
+    both = {r"\boldsymbol\xi": xi, r"\hat{\boldsymbol\xi}": xi_hat}
     return bound | {
+        **with_hats(both),
+        r"\mathbf a": up - down,
         "r_": p.t - p.Phi @ w - b,
         "P": svr.primal_objective(w, b, p.Phi, p.t, p.C, p.epsilon),
         "G": linear - w @ w / 2,
@@ -376,12 +382,9 @@ def shares(machine, count):
     }
 
 
-@world("eq-svm-nu-primal", tolerance=1e-5)
-def _(rng):
-    """The value of its dual, by SLSQP, is reached and never undercut."""
-    p = classes(int(rng.integers(1 << 30)))
+def nu_machine(p, nu):
+    """Multipliers of the ν-SVM by SLSQP, and what follows from them."""
     count, t = len(p.t), p.t
-    nu = 0.5
     Q = np.outer(t, t) * p.K
 
     def constraints(alpha):
@@ -401,7 +404,15 @@ def _(rng):
     plus, minus = (
         (t * (p.Phi @ w))[inside & (t == sign)].mean() for sign in (1, -1)
     )
-    kappa, b = (plus + minus) / 2, (minus - plus) / 2
+    return dual, w, (minus - plus) / 2, (plus + minus) / 2
+
+
+@world("eq-svm-nu-primal", tolerance=1e-5)
+def _(rng):
+    """The value of its dual, by SLSQP, is reached and never undercut."""
+    p = classes(int(rng.integers(1 << 30)))
+    count, t, nu = len(p.t), p.t, 0.5
+    dual, w, b, kappa = nu_machine(p, nu)
 
     def slacks(w, b, kappa):
         return np.maximum(0, kappa - t * (p.Phi @ w + b))
@@ -506,3 +517,195 @@ def _(rng):
         }
         for p in (rng.uniform(0.36, 0.48), rng.uniform(0.52, 0.64))
     ]
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+def tube(p, bound, keep):
+    """The solution, its weights where the Lagrangian is lowest."""
+    best = solution(p)
+    up, down = best[r"\boldsymbol\alpha"], best[r"\hat{\boldsymbol\alpha}"]
+    e = p.t - p.K @ p.fit.a
+    kept = np.flatnonzero(keep(p, e - p.fit.b)) + 1
+    return bound | {
+        **best,
+        r"\mathbf w": lowest_weights(p, bound, alpha=up, alpha_hat=down),
+        "e_": e,
+        "r_": e - p.fit.b,
+        "i": range(1, 2 * N + 1),
+        "v_": np.append(up, -down),
+        "n": range(1, N + 1) if len(kept) == N else Each(kept),
+    }
+
+
+CHOSEN = {
+    "the tube": lambda p, r: r < np.inf,
+    "in the tube": lambda p, r: p.fit.a == 0,
+    "on the edge of the tube": lambda p, r: np.abs(p.fit.a) % p.C > 0,
+    "at a bound of the tube": lambda p, r: np.abs(p.fit.a) == p.C,
+    "above the tube": lambda p, r: r > p.epsilon + 1e-6,
+}
+for name, keep in CHOSEN.items():
+    world(f"inline: {name}")(lambda rng, keep=keep: tube(*problem(rng), keep))
+
+
+@world("inline: those that pay")
+def _(rng):
+    """Of the classifier, inside its margin; and above the tube."""
+    p, bound = problem(rng)
+    q = classes(int(rng.integers(1 << 30)))
+    y = q.K @ q.machine.coefficients + q.machine.b
+    inside = np.flatnonzero(q.t * y < 1 - 1e-6)
+    return [
+        {
+            "C": q.C,
+            r"\boldsymbol\alpha": q.machine.alpha,
+            "n": Each(int(i) + 1 for i in inside),
+        },
+        tube(p, bound, CHOSEN["above the tube"]),
+    ]
+
+
+def sloping(rng, sign):
+    """The examples whose loss rises with b, or falls."""
+    p, bound = problem(rng)
+    e, b, n = p.t - p.Phi @ bound[r"\mathbf w"], bound["b"], []
+    for i in range(N):
+        here, on = svr.insensitive_loss([b, b + 1e-6], [e[i]] * 2, p.epsilon)
+        if sign * (on - here) > 1e-9:
+            n.append(i + 1)
+    return bound | {"e_": e, "n": Each(n)} if n else sloping(rng, sign)
+
+
+@world("inline: a loss that falls with b")
+def _(rng):
+    return sloping(rng, -1)
+
+
+@world("inline: a loss that rises with b")
+def _(rng):
+    return sloping(rng, 1)
+
+
+@world("inline: the constant of Laplace noise", tolerance=1e-4)
+def _(rng):
+    """By quantiles: the share outside, over the density at the edge."""
+
+    def variance(epsilon):
+        outside = 2 * laplace.sf(epsilon)
+        density = (laplace.cdf(epsilon + 1e-5) - laplace.cdf(epsilon)) / 1e-5
+        return outside / (2 * density) ** 2
+
+    best = minimize_scalar(variance, bounds=(0, 3), method="bounded")
+    return {r"\varepsilon": best.x}
+
+
+@world("inline: the largest ν")
+def _(rng):
+    """At a low price all of the rarer class is bounded."""
+    p = classes(int(rng.integers(1 << 30)))
+    sides = {"N_+": int((p.t > 0).sum()), "N_-": int((p.t < 0).sum())}
+    low = svm.fit_dual(p.K, p.t, 1e-4)
+    return [
+        sides | {"N": len(p.t), r"\nu": p.machine.nu},
+        sides | {"N": len(p.t), r"\nu": low.nu, "@tight": True},
+    ]
+
+
+@world("inline: the ν-SVM", tolerance=1e-5)
+def _(rng):
+    """With the ν of a machine that has a price; δ where L is flat in κ."""
+    p = classes(int(rng.integers(1 << 30)))
+    nu = p.machine.nu
+    dual, w, b, kappa = nu_machine(p, nu)
+
+    def lagrangian(kappa):
+        margins = p.t * (p.Phi @ w + b)
+        return -nu * kappa - dual.x @ (margins - kappa)
+
+    return {
+        "N": len(p.t),
+        "n": range(1, len(p.t) + 1),
+        "C": p.C,
+        r"\nu": nu,
+        r"\kappa": kappa,
+        r"\delta": lagrangian(1.0) - lagrangian(0.0),
+        r"\boldsymbol\alpha": dual.x,
+    }
+
+
+@world("inline: any sum of multipliers")
+def _(rng):
+    """δ where the Lagrangian of the ν-SVM is flat in κ."""
+    alpha, nu = rng.uniform(0.2, 1.0, 5), rng.uniform(0.3, 0.8)
+
+    def lagrangian(kappa):
+        return -nu * kappa - sum(a * (0.7 - kappa) for a in alpha)
+
+    return {
+        "n": range(1, 6),
+        r"\boldsymbol\alpha": alpha,
+        r"\nu": nu,
+        r"\delta": lagrangian(1.0) - lagrangian(0.0),
+    }
+
+
+def two_points(C):
+    """x = ±1 with targets ±2, and w through the inputs."""
+    x = np.array([1.0, -1.0])
+    fit = svr.fit_dual(np.outer(x, x), 2 * x, C, 0.5)
+    return {
+        "C": C,
+        r"\varepsilon": 0.5,
+        "a_": fit.a,
+        "a": np.abs(fit.a).mean(),
+        "w": x @ fit.a,
+    }
+
+
+@world("inline: two targets, a high price")
+def _(rng):
+    return two_points(rng.uniform(0.8, 2.0))
+
+
+@world("inline: two targets, a low price")
+def _(rng):
+    return two_points(rng.uniform(0.1, 0.7))
+
+
+@world("inline: almost no price", tolerance=1e-6)
+def _(rng):
+    p, bound = problem(rng)
+    fit = svr.fit_dual(p.K, p.t, 1e-9, p.epsilon)
+    return bound | {
+        "e_": p.t - p.K @ fit.a,
+    }
+
+
+@world("inline: ν for the tube", tolerance=1e-6)
+def _(rng):
+    """scikit-learn takes ν and finds the width."""
+    p, bound = problem(rng)
+    nu = rng.uniform(0.2, 0.5)
+    fit = NuSVR(kernel="precomputed", C=p.C, nu=nu, tol=1e-10).fit(p.K, p.t)
+    a = np.zeros(N)
+    a[fit.support_] = fit.dual_coef_[0]
+    return bound | {r"\nu": nu, "a_": a}
+
+
+@world("inline: a logistic loss at the same price", tolerance=1e-5)
+def _(rng):
+    """The λ that makes outputs as large as C does in the primal."""
+    p = classes(int(rng.integers(1 << 30)))
+    w = minimize(
+        lambda w: w @ w / 2 + p.C * np.logaddexp(0, -p.t * (p.Phi @ w)).sum(),
+        np.zeros(p.Phi.shape[1]),
+        options={"gtol": 1e-9},
+    ).x
+
+    def too_large(lam):
+        a = kernel_logistic.fit_dual(p.K, p.t, lam).a
+        return np.linalg.norm(p.K @ a) - np.linalg.norm(p.Phi @ w)
+
+    return {"C": p.C, r"\lambda": brentq(too_large, 0.1, 20)}

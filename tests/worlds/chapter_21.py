@@ -6,7 +6,7 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.integrate import trapezoid
 from scipy.stats import multivariate_normal, norm
-from typeset import Each
+from typeset import Each, Law
 
 from kernelbook import features, gaussians, gp, inducing, kernels, nystrom
 from kernelbook import ridge as plain
@@ -76,7 +76,7 @@ def _(rng):
 @world("eq-nystrom-normal", "eq-nystrom-missed")
 def _(rng):
     p = problem(rng)
-    return bound(p) | {r"\mathbf b": p.b(p.x)}
+    return bound(p) | {r"\mathbf b": p.b(p.x), r"\mathbf b'": p.b(p.z)}
 
 
 @world("eq-nystrom-kernel")
@@ -357,3 +357,213 @@ def _(rng):
         r"\mathbf S_q": S_q,
         r"\mathbf S_p": S_p,
     }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+def projected(X, Z):
+    """Inner products of projections, by least squares."""
+    basis = psi(Z).T
+    near = basis @ np.linalg.lstsq(basis, psi(X).T, rcond=None)[0]
+    return near.T @ near
+
+
+@world("inline: the projection")
+def _(rng):
+    """Its trace is the number of landmarks, unless one stands twice."""
+    worlds = []
+    for again in (False, True):
+        p = problem(rng)
+        Z = p.Z[[0, 1, 1]] if again else p.Z
+        left, lengths, _ = np.linalg.svd(psi(Z).T, full_matrices=False)
+        axes = left[:, lengths > 1e-10]
+        Pi = sum(np.outer(axis, axis) for axis in axes.T)
+        worlds.append(
+            bound(p)
+            | {
+                r"\boldsymbol\Psi": psi(p.X),
+                r"\boldsymbol\Pi": Pi,
+                r"\mathbf Q": projected(p.X, Z),
+                "i": range(1, p.N + 1),
+                r"\mu_": np.linalg.eigvalsh(p.k(p.X)),
+                "@tight": not again,
+            }
+        )
+    return worlds
+
+
+@world("inline: the factor in the end")
+def _(rng):
+    p = problem(rng)
+    found = nystrom.pivoted_cholesky(p.k, p.X, p.M)
+    Q = projected(p.X, p.X[found.numbers])
+    return {r"\mathbf L": found.L, r"\mathbf Q": Q}
+
+
+@world("inline: functions of the landmarks")
+def _(rng):
+    """By the features ψ; and the best one, by its M weights."""
+    p = problem(rng)
+    C, W = p.k(p.X, p.Z), p.k(p.Z)
+    a = np.linalg.solve(C.T @ C + p.lam * W, C.T @ p.t)
+    return bound(p) | {
+        r"\mathbf a": a,
+        "y": lambda x: psi([x])[0] @ (a @ psi(p.Z)),
+        r"\mathbf U": np.linalg.cholesky(W).T,
+        r"\mathbf w": nystrom.fit(p.k, p.X, p.t, p.lam, p.Z).w,
+    }
+
+
+@world("inline: values at the landmarks")
+def _(rng):
+    p = problem(rng)
+    w = rng.standard_normal(p.M)
+    L = np.linalg.cholesky(p.k(p.Z))
+    spread = np.linalg.solve(L, np.linalg.solve(L, p.k(p.Z)).T)  # of weights
+    return bound(p) | {
+        r"\mathbf w": w,
+        r"\mathbf U": L.T,
+        r"\mathbf u": L @ w,
+        r"\lambda_0": Each(np.sqrt(np.diag(spread))),
+        "y": lambda x: p.phi([x])[0] @ w,
+    }
+
+
+@world("inline: the λ of a posterior mean", tolerance=1e-7)
+def _(rng):
+    """Where ½‖t − Φw‖² + ½λ‖w‖² is flat at the mean's weights."""
+    p = problem(rng)
+    means = [conditioned(p, x, p.q(x, x)).mean[0] for x in p.X]
+    Phi = p.phi(p.X)
+    w = np.linalg.lstsq(Phi, means, rcond=None)[0]
+    ratios = Phi.T @ (p.t - Phi @ w) / w
+    return {r"\beta": p.beta, r"\lambda": Each(ratios)}
+
+
+@world("inline: targets, outputs and inducing values")
+def _(rng):
+    """One of each, so that the densities are those of three numbers."""
+    k, beta = kernels.Gaussian(0.4), rng.uniform(0.8, 3.0)
+    K = k(rng.standard_normal((2, 1)))
+    cov = np.block([[K[:1, :1] + 1 / beta, K[:1]], [K[:, :1], K]])
+    values = rng.standard_normal(3)
+
+    def law(*of, given):
+        """Which of the three is meant, its value says."""
+        a, b = ([list(values).index(v) for v in some] for some in (of, given))
+        mean, spread = np.zeros(3), cov
+        if b:
+            left = gaussians.condition(mean, cov, b, values[b])
+            mean, spread = left.mean, left.cov
+        kept = np.isin(np.setdiff1d(range(3), b), a)
+        density = multivariate_normal(mean[kept], spread[np.ix_(kept, kept)])
+        return density.pdf(values[np.sort(a)])
+
+    names = r"\mathbf t", r"\mathbf y", r"\mathbf u"
+    return {"p": Law(law), **dict(zip(names, values, strict=True))}
+
+
+@world("inline: one landmark")
+def _(rng):
+    k, x, z = kernels.Gaussian(gamma=0.5), *rng.standard_normal(2)
+    feature = nystrom.feature_map(k, [[0.0]])
+    return {
+        "x": x,
+        "x'": z,
+        "k": lambda x, z: k([[x]], [[z]])[0, 0],
+        r"\mathbf W": k([[0.0]])[0, 0],
+        "c": lambda x: k([[0.0]], [[x]])[0, 0],
+        r"\phi": lambda x: feature([[x]])[0, 0],
+        "q": lambda x, z: nystrom.approximation(k, [[x], [z]], [[0.0]])[0, 1],
+    }
+
+
+@world("inline: the integral equation at M points")
+def _(rng):
+    """One eigenvector by the singular value decomposition, extended."""
+    M, k = 4, kernels.Gaussian(0.5)
+    z = np.sort(rng.uniform(-2, 2, M))
+    W = k(z[:, None])
+    nu, V = np.linalg.eigh(W)
+    v = np.linalg.svd(W)[0][:, 1]
+    e = v * np.sign(v @ V[:, -2]) / np.sqrt(np.mean(v**2))
+    mu = sum(k([[z[0]]], [[z[m]]])[0, 0] * e[m] for m in range(M)) / M / e[0]
+
+    def extended(x):
+        return sum(k([[x]], [[z[m]]])[0, 0] * e[m] for m in range(M)) / M / mu
+
+    return {
+        "M": M,
+        "m": range(1, M + 1),
+        "l": range(1, M + 1),
+        "i": Each([M - 1]),
+        "z_": z,
+        "x": rng.uniform(-2, 2),
+        "k": lambda x, z: k([[x]], [[z]])[0, 0],
+        r"\mathbf W": W,
+        r"\mathbf c": lambda x: k(z[:, None], [[x]])[:, 0],
+        r"\nu_": nu,
+        r"\mathbf v_": V.T,
+        r"\mu": mu,
+        r"\mathbf e": e,
+        "e": extended,
+        r"\hat e_": lambda i: extended,
+    }
+
+
+@world("inline: Mercer's series of M points")
+def _(rng):
+    M, k = 4, kernels.Gaussian(0.5)
+    z = np.linspace(-2, 2, M)[:, None]
+    nu, V = np.linalg.eigh(k(z))
+    return {
+        "M": M,
+        "i": range(1, M + 1),
+        "x": rng.uniform(-2, 2),
+        "x'": rng.uniform(-2, 2),
+        r"\mathbf W": k(z),
+        r"\mathbf c": lambda x: k(z, [[x]])[:, 0],
+        r"\nu_": nu,
+        r"\mathbf v_": V.T,
+    }
+
+
+def coefficients(Phi, t, lam):
+    """By the residuals of a fit in the primal."""
+    M = Phi.shape[1]
+    rows = np.vstack([Phi, np.sqrt(lam) * np.eye(M)])
+    w = np.linalg.lstsq(rows, np.append(t, np.zeros(M)), rcond=None)[0]
+    return (t - Phi @ w) / lam
+
+
+@world("inline: two matrices")
+def _(rng):
+    A, B = rng.standard_normal((2, 3, 3)) + 3 * np.eye(3)
+    return {r"\mathbf A": A, r"\mathbf B": B}
+
+
+@world("inline: two fits", tolerance=1e-4)
+def _(rng):
+    """Tight if K is small, all of it is missed, and t is its worst vector."""
+    p = problem(rng)
+    worst = np.linalg.svd(psi(p.X))[0][:, 0]
+    cases = [
+        (psi(p.X), p.phi(p.X), p.t, False),
+        (psi(p.X) * 1e-4, np.zeros((p.N, 1)), worst, True),
+    ]
+    return [
+        bound(p)
+        | {
+            r"\mathbf t": t,
+            r"\mathbf a": coefficients(Phi, t, p.lam),
+            r"\hat{\mathbf a}": coefficients(kept, t, p.lam),
+            r"\mathbf K": Phi @ Phi.T,
+            r"\mathbf Q": kept @ kept.T,
+            r"\lVert \mathbf K - \mathbf Q \rVert_2": np.linalg.norm(
+                Phi @ Phi.T - kept @ kept.T, 2
+            ),
+            "@tight": tight,
+        }
+        for Phi, kept, t, tight in cases
+    ]

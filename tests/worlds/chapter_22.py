@@ -1,6 +1,7 @@
 """Chapter 22: random features."""
 
 import numpy as np
+from numpy.polynomial.hermite_e import hermegauss
 from scipy.optimize import brentq
 from scipy.stats import chi
 from typeset import Sample
@@ -150,3 +151,94 @@ def _(rng):
         r"\mathbf x_": X,
         r"\boldsymbol\phi": phi,
     }
+
+
+# Of relations in sentences ---------------------------------------------------
+
+
+@world("inline: angles")
+def _(rng):
+    names = r"\alpha", r"\alpha'", r"\beta", "b"
+    return dict(zip(names, rng.uniform(-3, 3, 4), strict=True))
+
+
+@world("inline: normal numbers, stretched")
+def _(rng):
+    """The library's frequencies, and the numbers that it drew."""
+    gamma, seed = rng.uniform(0.3, 0.8), int(rng.integers(1000))
+    z = np.random.default_rng(seed).standard_normal((1, 3))
+    omega = fourier.frequencies(kernels.Gaussian(gamma), 3, 1, seed)
+    return {
+        r"\gamma": gamma,
+        r"\mathbf z": z[0],
+        r"\boldsymbol\omega": omega[0],
+    }
+
+
+@world("inline: close inputs", tolerance=1e-3)
+def _(rng):
+    gamma, r = rng.uniform(0.3, 0.8), rng.uniform(0.01, 0.02)
+    return {
+        r"\boldsymbol\omega": rng.uniform(1.0, 3.0, 2),
+        r"\mathbf r": rng.uniform(0.03, 0.05, 2),
+        r"\gamma": gamma,
+        "r": r,
+        r"\kappa": kernels.Gaussian(gamma)([[0.0]], [[r]])[0, 0],
+    }
+
+
+@world("inline: close inputs of a rough kernel", tolerance=1e-3)
+def _(rng):
+    r = rng.uniform(0.0005, 0.001)
+    kappa = kernels.Matern(nu=0.5, length=1.0)([[0.0]], [[r]])[0, 0]
+    return {"r": r, "M": 1000, r"\kappa": kappa}
+
+
+@world("inline: a rough kernel")
+def _(rng):
+    k = kernels.Matern(nu=0.5, length=1.0)
+    return {
+        "r": rng.uniform(0.5, 2.0),
+        r"\kappa": lambda r: k([[0.0]], [[r]])[0, 0],
+    }
+
+
+@world("inline: a length times a direction")
+def _(rng):
+    g, v = rng.standard_normal((2, 400_000, 3))
+    v /= np.linalg.norm(v, axis=1)[:, None]
+    return {r"\mathbf g": Sample(g), r"\mathbf v": Sample(v)}
+
+
+@world("inline: features for a hundredth")
+def _(rng):
+    """Where the variance of the sum of M/2 cosines over M/2 is 10⁻⁴."""
+    return {"M": brentq(lambda M: 0.5 / (M / 2) - 0.01**2, 1, 1e6)}
+
+
+@world("inline: a width by the kernel")
+def _(rng):
+    gamma, r = rng.uniform(0.3, 0.8), rng.uniform(0.6, 1.2)
+    value = kernels.Gaussian(gamma)([[0.0]], [[r]])[0, 0]
+    sigma = brentq(lambda s: np.exp(-(r**2) / (2 * s**2)) - value, 0.1, 9)
+    return {r"\gamma": gamma, r"\sigma": sigma}
+
+
+@world("inline: a function from the prior")
+def _(rng):
+    phi = fourier.feature_map(kernels.Gaussian(0.4), 2, 4, rng)
+    X = rng.uniform(-0.3, 0.3, (2, 2))
+    first, second = phi(X)
+    w = rng.standard_normal((400_000, 4))
+    return {
+        r"\boldsymbol\phi": first,
+        r"\boldsymbol\phi'": second,
+        "y": Sample(w @ first),
+        "y'": Sample(w @ second),
+    }
+
+
+@world("inline: nodes and weights")
+def _(rng):
+    J = int(rng.integers(3, 9))
+    return {"v_": hermegauss(J)[1], "j": range(1, J + 1)}

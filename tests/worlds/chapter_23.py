@@ -140,7 +140,7 @@ def _(rng):
 
 @world("eq-cg-rate")
 def _(rng):
-    """The smaller z with ½(z + 1/z) = (κ + 1)/(κ - 1)."""
+    """The smaller q with ½(q + 1/q) = (κ + 1)/(κ - 1)."""
     kappa = rng.uniform(2.0, 50.0)
     root = np.roots([1, -2 * (kappa + 1) / (kappa - 1), 1]).min()
     return {"q": root, r"\kappa": kappa}
@@ -310,7 +310,7 @@ def _(rng):
     values, U = np.linalg.eigh(p.A)
     return bindings(p) | {
         r"\mathbf L": U * np.log(values) @ U.T,
-        r"\mathbf z": Sample(rng.choice([-1.0, 1.0], (40_000, 3))),
+        r"\mathbf g": Sample(rng.choice([-1.0, 1.0], (40_000, 3))),
     }
 
 
@@ -379,7 +379,14 @@ def through_glasses(rng):
     hats[r"\hat{\mathbf r}"] = (
         np.linalg.solve(root, p.t) - hats[r"\hat{\mathbf A}"] @ root @ anywhere
     )
-    more = {r"\mathbf p": direction, r"\mathbf z": np.linalg.solve(P, r)}
+    hats[r"\hat{\mathbf d}"] = root @ (anywhere - p.a)
+    more = {
+        r"\mathbf p": direction,
+        r"\mathbf z": np.linalg.solve(P, r),
+        r"\mathbf d": anywhere - p.a,
+        r"\mathbf a_s": anywhere,
+        r"\mathbf a^*": p.a,
+    }
     return bound | hats | more
 
 
@@ -472,14 +479,13 @@ def _(rng):
 
 @world("inline: Chebyshev's polynomial")
 def _(rng):
-    """q and z are the two solutions of one quadratic equation."""
+    """q is the smaller solution of a quadratic equation."""
     kappa = rng.uniform(2.0, 50.0)
     roots = np.sort(np.roots([1, -2 * (kappa + 1) / (kappa - 1), 1]))
     return {
         "s": 3,
         r"\kappa": kappa,
         "q": roots[0],
-        "z": roots[1],
         r"\theta": rng.uniform(0.2, 1.2),
         "T_": lambda s: lambda x: eval_chebyt(s, x),
     }
@@ -627,11 +633,11 @@ def _(rng):
 @world("inline: Lanczos")
 def _(rng):
     p = problem(rng)
-    z = rng.choice([-1.0, 1.0], p.N)
-    powers = [np.linalg.matrix_power(p.A, s) @ z for s in range(3)]
+    g = rng.choice([-1.0, 1.0], p.N)
+    powers = [np.linalg.matrix_power(p.A, s) @ g for s in range(3)]
     V = np.linalg.qr(np.array(powers).T)[0]
     return bindings(p) | {
         "i": range(1, 6),
-        r"\mathbf z": z,
+        r"\mathbf g": g,
         r"\mathbf T": V.T @ p.A @ V,
     }

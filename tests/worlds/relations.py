@@ -7,6 +7,7 @@ r"""The relations that stand in sentences, such as $\lambda = 0.1$.
     N = 12: {live: {N: len(X)}}              ... where N is ``len(X)``
     \lambda > 0: condition                   not executed, and why
     f \in \mathcal H: {schematic: H is a space of functions}
+    f(0) = 1: {condition: what was seen in an example}
 
 A key may end in `` @ `` and the name of a section, for that section only.
 ``make relations`` enters what holds in the nearest world; the rest is yours.
@@ -127,6 +128,11 @@ def trivial(equation: Equation, there: list[Any]) -> str:
     """What is wrong if hardly any mutant of a true relation is rejected."""
     fates = judged(equation, there)
     rejected = [m for m, fate in fates.items() if fate in ("value", "shape")]
+    for mutant in fates.keys() - {*rejected}:
+        tight = r"\dots" in mutant or all("@tight" in one for one in there)
+        turned = re.match(r"turned: .*([<>]|\\[gl]e )", mutant)
+        if turned and only_orders(equation) and not tight:
+            return f"it also holds turned round: {mutant}"
     least = 0 if only_orders(equation) else LEAST_REJECTED * len(fates)
     if rejected and len(rejected) >= least:
         return ""
@@ -144,6 +150,27 @@ def problem(equation: Equation, there: list[Any]) -> str:
     if said := trivial(equation, there):
         return f"{equation.path}:{equation.line}: {equation.latex}: {said}"
     return ""
+
+
+def doubtful(relation: Relation) -> str:
+    """What is supposed or defined, but false wherever it can be evaluated.
+
+    That x = 0 or N > M, a world may have otherwise; more says why.
+    """
+    kind, more = relation.verdict or Verdict("")
+    if kind not in CLASSES[:2] or more or by_luck(relation):
+        return ""
+    said = ""
+    for label in nearby(relation):
+        try:
+            for bindings in worlds.made(label):
+                relation.equation.check(bindings)
+            return ""
+        except Disagreement as error:
+            said = f"{error}: a {kind}, but false in the world of {label}"
+        except Exception:  # a world's function may refuse anything
+            continue
+    return said and f"{said}; if it is right, {{{kind}: why}}"
 
 
 def nearby(relation: Relation) -> Iterator[str]:
@@ -200,7 +227,10 @@ def line(key: str, said: Any) -> str:
 
 def by_luck(relation: Relation) -> bool:
     """Whether any world's numbers might make it true: λ > 0, N = 5."""
-    tree = relation.equation.tree
+    try:
+        tree = relation.equation.tree
+    except FormulaError:
+        return True
     for statement in (part.unwrapped for part in tree.parts):
         simple = {side.kind for side in statement.parts if side}
         if simple <= {"symbol", "script", "number", "prefix", "dots"}:

@@ -1,0 +1,167 @@
+"""The Chinese edition is the same book: its catalogues, and its built pages.
+
+``make test`` looks at the catalogues: what is translated is right, as far as a
+program sees it.  ``make check-zh`` builds the edition and compares the pages
+with the English ones.
+"""
+
+import re
+
+import pytest
+from lxml import html as parser
+from pages import BOOK, HTML, tree
+
+from press import translation, twins
+from press.reader import Page, pages
+from press.translation import catalogue, faults, messages, wordy
+
+NAMES = [page.name for page in pages()] + ["ledger", "press"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_translation_keeps_what_is_no_matter_of_language(name):
+    wrong = [
+        f"{message[:70]} … {fault}"
+        for message, new in catalogue(name).items()
+        for fault in (slots if name == "press" else faults)(message, new)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def slots(message, new):
+    """What the press says has places where something is put in."""
+    named = [
+        sorted(
+            re.sub(r"^\d+$", "", one) for one in re.findall(r"\{([^{}]*)\}", t)
+        )
+        for t in (message, new)
+    ]
+    return [] if named[0] == named[1] else [f"places: {named}"]
+
+
+@pytest.mark.parametrize(
+    ("message", "new", "fault"),
+    [
+        ("Take $x = 1$.", "取 $x = 2$。", "formulas"),
+        ("See {eq}`eq-6-8` now.", "见式 {eq}`eq-6-9`。", "roles"),
+        ("A {term}`kernel` helps.", "{term}`内核 <kernel>` 有用。", "term"),
+        ("Call `np.eye`, please.", "调用 `np.ones`。", "code"),
+        ("There are 12 of them.", "共有十二个。", "numbers"),
+        ("*Never* do this.", "不要这样做。", "emphasis"),
+        ("Read this, please.", "请读,谢谢。", "ASCII punctuation"),
+        ("Read this, please.", "Read this", "no Chinese"),
+        ("[Here](there.md) it is.", "[这里](nowhere.md)。", "links"),
+    ],
+)
+def test_a_wrong_translation_is_noticed(message, new, fault):
+    assert any(said.startswith(fault) for said in faults(message, new))
+
+
+def test_exchanging_nothing_changes_nothing():
+    """Every message is found in its place, and put back there."""
+    for page in pages():
+        text = page.text
+        for piece in reversed(translation.pieces(page)):
+            if page.path.stem == "glossary" and len(piece.messages) > 1:
+                continue  # put in another order
+            new = piece.put(*piece.messages)
+            text = text[: piece.start] + new + text[piece.end :]
+        before, after = page.parts, Page(page.path, text).parts
+        assert [*map(type, before)] == [*map(type, after)], page.name
+        for old, now in zip(before, after, strict=True):
+            said = [getattr(part, "text", "") for part in (old, now)]
+            assert said[0].split() == said[1].split()
+
+
+def test_what_has_no_translation_stays_and_is_marked(monkeypatch):
+    monkeypatch.setattr(translation, "catalogue", lambda name: {})
+    page = pages()[1]
+    text = translation.translated(page)
+    assert text.count(translation.MARK) > 50
+    plain = text.replace(translation.MARK, "")
+    said = [folded(part) for part in (Page(page.path, plain), page)]
+    assert said[0] == said[1]
+
+
+def folded(page):
+    return [" ".join(getattr(p, "text", "").split()) for p in page.parts]
+
+
+def test_a_message_that_has_changed_keeps_its_translation_as_a_draft(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(translation, "LOCALE", tmp_path)
+    message, new = (
+        "A kernel is a function of two points.",
+        "核函数有两个自变量。",
+    )
+    translation.write("page", [message], {message: new})
+    assert catalogue("page") == {message: new}
+    changed = message.replace("points", "inputs")
+    translation.write("page", [changed], catalogue("page"))
+    assert catalogue("page") == {}
+    assert translation.entries("page") == {changed: (new, True)}
+    translation.write("page", [changed], {changed: new})
+    assert catalogue("page") == {changed: new}
+
+
+def test_formulas_code_and_numbers_are_not_translated():
+    assert not wordy("$x = 1$, `np.eye(N)`, {eq}`eq-6-8`, 12.5")
+    assert wordy("{term}`kernel`") and wordy("a formula")
+
+
+# The built pages: make check-zh ---------------------------------------------
+
+built = pytest.mark.zh
+
+
+@built
+def test_every_message_is_translated():
+    """Says which are to be done; ``python -m press.translation todo 02``."""
+    open_ = [
+        f"{name}: {message[:90]}"
+        for name, said in messages().items()
+        for message in said
+        if message not in catalogue(name)
+    ]
+    assert not open_, f"{len(open_)} messages:\n" + "\n".join(open_)
+
+
+@built
+@pytest.mark.parametrize("page", BOOK)
+def test_pages_are_the_same_but_for_their_language(page):
+    """The same ids, equations, cells, outputs and number of checks."""
+    english = tree(page)
+    chinese = parser.fromstring((twins.CHINESE / page).read_bytes())
+    assert chinese.get("lang") == "zh-CN"
+    for what in (
+        "//article//@id",
+        "//article//*[@class='eqno']/text()",
+        "//article//annotation/text()",
+        "//div[contains(@class, 'cell_input')]//pre//text()",
+        "//div[contains(@class, 'output')]//pre//text()",
+        "//div[contains(@class, 'tag_check-')]/@class",
+    ):
+        here, there = english.xpath(what), chinese.xpath(what)
+        if page.endswith(("glossary.html", "notation.html")):
+            here, there = sorted(here), sorted(there)
+        assert [*map(str, here)] == [*map(str, there)], what
+
+
+@built
+def test_twins_lead_to_each_other():
+    for page in BOOK:
+        for root, other in [(HTML, "zh-CN"), (twins.CHINESE, "en")]:
+            text = (root / page).read_text("utf-8")
+            (address,) = re.findall(
+                rf'<a class="twin" href="([^"]*)" hreflang="{other}"', text
+            )
+            there = (root / page).parent / address
+            assert there.resolve() != (root / page) and there.exists()
+
+
+@built
+def test_the_search_knows_chinese_words():
+    index = (twins.CHINESE / "searchindex.js").read_text("utf-8")
+    for word in ("对偶", "核函数", "支持向量", "高斯"):
+        assert word in index, word
