@@ -7,6 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PAGES  := _build/html/index.html
 PAPER  := _build/pdf/kernelbook.pdf
+EPUB   := _build/html/kernelbook.epub
 PORT   ?= 8000
 
 # One BLAS thread: results do not depend on the number of cores, and two
@@ -17,13 +18,14 @@ export MKL_NUM_THREADS := 1
 # What is compiled once is kept: else each worker compiles all of SciPy anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help book pdf zh check-zh live test check lint serve lab check-lab check-live check-fork check-pdf \
+.PHONY: help book pdf epub zh check-zh live test check lint serve lab check-lab check-live check-fork check-pdf check-epub \
   expected balance relations reseed mutants bench flights clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make book      build the book: $(PAGES)"
 	@echo "make pdf       set the book on paper: $(PAPER)"
+	@echo "make epub      the book for a reader's program: $(EPUB)"
 	@echo "make zh        the Chinese edition too"
 	@echo "make test      lint, library tests, chapters, pages in Chromium"
 	@echo "make serve     build and serve on http://localhost:$(PORT)"
@@ -32,6 +34,7 @@ help:
 	@echo "make check-live run every cell in Chromium and compare"
 	@echo "make check-lab see that JupyterLab typesets a chapter and changes none"
 	@echo "make check-pdf see that every page is as it should be on paper"
+	@echo "make check-epub see that epubcheck finds nothing wrong with the EPUB"
 	@echo "make check-fork see that a book with other chapters is green too"
 	@echo "make expected  run the chapters and record their outputs anew"
 	@echo "make relations enter relations of sentences that hold where they stand"
@@ -97,6 +100,13 @@ check-zh: zh
 
 check-pdf: pdf
 	@$(BIN)/python -m pytest -q -m paper tests/book/test_paper.py
+
+# Every build of the pages makes the EPUB too.
+epub: book
+	@echo "The book for a reader's program is at $(CURDIR)/$(EPUB)"
+
+check-epub: epub
+	@$(BIN)/python -m pytest -q -m paper tests/book/test_epub.py
 
 test: lint check
 

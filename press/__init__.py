@@ -25,6 +25,7 @@ def setup(app):
 
     from press import (
         bibliography,
+        epub,
         ledger_pages,
         numbers,
         outputs,
@@ -67,5 +68,6 @@ def setup(app):
     app.connect("build-finished", numbers.renumber, priority=1)  # or none was
     app.connect("build-finished", pages.finish, priority=700)
     app.connect("build-finished", previews.write_previews, priority=800)
+    app.connect("build-finished", epub.write, priority=850)
     app.connect("build-finished", take_away.write_all, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

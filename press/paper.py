@@ -51,7 +51,7 @@ FRONT = "chapters/index"
 # The same date in every build, and lines of the log that are not broken.
 SAME = {"SOURCE_DATE_EPOCH": "1767225600", "FORCE_SOURCE_DATE": "1"}
 SAME |= {"max_print_line": "10000"}
-LONG = 30  # rows of a table that goes over pages
+LONG = 12  # rows of a table that goes over pages
 WIDTH = 80  # letters in a line of it
 COLUMNS = 79  # of code at its usual size
 # What is not Debian's `texlive-xetex` itself, and the package that brings it.
@@ -60,7 +60,9 @@ NEEDED = {
     "rsvg-convert": "librsvg2-bin",
     "unicode-math.sty": "texlive-latex-recommended",
     "titlesec.sty": "texlive-latex-extra",
+    "pzdr.tfm": "texlive-fonts-recommended",
     "xeCJK.sty": "texlive-lang-cjk",
+    "ctexhook.sty": "texlive-lang-chinese",
     "texgyrepagella-regular.otf": "fonts-texgyre",
     "texgyrepagella-math.otf": "fonts-texgyre-math",
     "DejaVuSansMono.ttf": "fonts-dejavu-core",
@@ -265,7 +267,8 @@ def set_tables(tree):
         rows = list(table.findall(nodes.row))
         classes = table.parent["classes"]
         if len(rows) > LONG or "colwidths-given" in classes:
-            classes[:] = ["colwidths-given"]
+            long = ["longtable"] * (len(rows) > LONG)
+            classes[:] = ["colwidths-given", *long]
             columns = [
                 [re.sub(r"\\\w+ ?|[{}_^]", "", cell.astext()) for cell in c]
                 for c in zip(*rows, strict=True)
@@ -613,7 +616,7 @@ def configuration():
             "printindex": "",
             "maketitle": rf"\cover{{{title}}}{{{subtitle}}}{{{version}}}",
             "tableofcontents": r"\tableofcontents",
-            "figure_align": "!htb",
+            "figure_align": "H",  # where the text has it
         },
     }
 

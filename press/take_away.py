@@ -5,6 +5,7 @@ The build writes, beside the pages,
     notebooks/02_dual_representation.ipynb    each chapter, plainly
     notebooks/kernelbook.zip                  the library, for pip
     kernelbook-html.zip                       all pages, to be read offline
+    kernelbook.epub                           the same for a reader's program
     kernelbook.pdf                            the book on paper, if it was set
 
 Each chapter ends with links to them.  When ``repository: url`` is set in
@@ -21,6 +22,7 @@ from urllib.parse import quote
 
 import nbformat
 
+from press.epub import BOOK as EPUB
 from press.notebooks import Translation, first_cell, notebook
 from press.reader import CHAPTERS, NUMBERED, ROOT, Page, chapters
 from press.translation import TRANSLATED, say, translated
@@ -68,7 +70,11 @@ def downloads(page):
         say("library (.zip)"): f"notebooks/{LIBRARY}",
         say("MyST source (.md)"): f"_sources/{page}.md",
         say("the whole book (.zip)"): BOOK,
-    } | ({say("on paper (.pdf)"): PAPER.name} if on_paper() else {})
+    }
+    if not TRANSLATED:
+        links["for a reader's program (.epub)"] = EPUB
+    if on_paper():
+        links[say("on paper (.pdf)")] = PAPER.name
     return [*links.items()][0 if NUMBERED.match(page) else 2 :]
 
 

@@ -13,12 +13,13 @@ from functools import cache
 import pytest
 
 from press import paper
-from press.ledger import homes
+from press.ledger import homes, source_line
 from press.reader import ROOT, chapters, find, pages
 
 pytestmark = pytest.mark.paper
 PDF = paper.OUT / f"{paper.NAME}.pdf"
 WIDEST = 2.0  # points that a line may stand out of its measure
+HIGHEST = 4.0  # and a page
 SMALLEST = 0.85  # of its size to which a formula may shrink
 
 
@@ -59,9 +60,9 @@ def test_xelatex_misses_no_letter_and_no_reference():
 
 
 def test_nothing_stands_out_of_the_measure():
-    found = r"^Overfull .hbox \(([\d.]+)pt too wide\).*\n.*"
-    wide = re.finditer(found, read("log"), re.M)
-    assert [m[0] for m in wide if float(m[1]) > WIDEST] == []
+    found = r"^Overfull .[hv]box \(([\d.]+)pt too (wide|high)\).*\n.*"
+    for m in re.finditer(found, read("log"), re.M):
+        assert float(m[1]) < (WIDEST if m[2] == "wide" else HIGHEST), m[0]
     shrunk = re.findall(r"Formula of ([\d.]+)pt, set to ([\d.]+)", read("log"))
     assert all(float(to) / float(of) > SMALLEST for of, to in shrunk)
 
@@ -74,6 +75,13 @@ def test_every_labelled_equation_has_its_number_on_its_page():
             if f"({number})" not in sheets()[sheet - 1]:
                 wrong.append(f"{math.label} ({number}) on sheet {sheet}")
     assert wrong == []
+
+
+def test_an_equation_and_the_line_under_it_are_on_one_page():
+    said = {source_line(m.label) for p in chapters() for m in p.equations}
+    for sheet in sheets():
+        lines = [line.strip() for line in sheet.split("\n") if line.strip()]
+        assert said.isdisjoint(lines[1:2]), lines[:3]  # the head is first
 
 
 def test_every_exercise_leads_to_its_solution_at_the_end():
