@@ -424,12 +424,31 @@ def faults(message: str, new: str) -> Iterator[str]:
         yield f"ASCII punctuation: {wrong!r}"
     for wrong in re.findall(rf"[{HAN}]\([{HAN}]|[{HAN}]\)", plain):
         yield f"ASCII bracket: {wrong!r}"
+    if eased(new) != new:
+        yield f"no emphasis for Markdown without a space: {eased(new)!r}"
     for role in Page(CHAPTERS, new).roles("term"):
         names = glossary_terms().get(role.target.lower(), [])
         shown = role.words or role.target
         if names and not any(name in shown for name in names):
             known = " or ".join(names)
             yield f"term {role.target!r} is {known}, not {shown!r}"
+
+
+def eased(text: str) -> str:
+    """With the spaces that Markdown needs to see where emphasis ends.
+
+    >>> eased("是*{term}`核`*的，{term}`核`*不*是")
+    '是 *{term}`核`* 的，{term}`核`*不*是'
+    """
+    parts = re.split(r"(\*+)", text)
+    for number, at in enumerate(range(1, len(parts), 2)):
+        before, after = parts[at - 1], parts[at + 1]
+        opens = number % 2 == 0
+        if opens and re.search(f"[{HAN}]$", before) and after[:1] == "{":
+            parts[at - 1] += " "
+        if not opens and before[-1:] == "`" and re.match(f"[{HAN}]", after):
+            parts[at + 1] = f" {after}"
+    return "".join(parts)
 
 
 def spaced(text: str) -> str:
@@ -452,7 +471,7 @@ def spaced(text: str) -> str:
         if re.match(rf"\{{(term|doc|ref)\}}`[{HAN}]", parts[at]):
             parts[at - 1] = re.sub(rf"([{HAN}]) $", r"\1", parts[at - 1])
             parts[at + 1] = re.sub(rf"^ ([{HAN}])", r"\1", parts[at + 1])
-    return "".join(parts).strip()
+    return eased("".join(parts).strip())
 
 
 # For Sphinx -----------------------------------------------------------------

@@ -48,6 +48,11 @@ def slots(message, new):
         ("Call `np.eye`, please.", "调用 `np.ones`。", "code"),
         ("There are 12 of them.", "共有十二个。", "numbers"),
         ("*Never* do this.", "不要这样做。", "emphasis"),
+        (
+            "A *{term}`kernel`* can *prove* it.",
+            "*{term}`核函数 <kernel>`*能*证明*它。",
+            "no emphasis",
+        ),
         ("Read this, please.", "请读,谢谢。", "ASCII punctuation"),
         ("Read this, please.", "Read this", "no Chinese"),
         ("[Here](there.md) it is.", "[这里](nowhere.md)。", "links"),
