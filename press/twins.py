@@ -33,6 +33,10 @@ TO_FRONT = """<!DOCTYPE html>
 <p><a href="chapters/index.html">English</a> ·
 <a href="zh/chapters/index.html" lang="zh-CN">中文</a>
 """
+LOST = """<p lang="zh-CN">这个地址没有页面。可以<a
+href="zh/search.html">搜索本书</a>，或者从<a
+href="zh/chapters/index.html">首页</a>开始。</p>
+</main>"""
 PLACE = '<div class="article-header-buttons">'
 ADDED = re.compile(
     r'<a class="twin".*?</script>|<link class="twin"[^>]*>\n', re.S
@@ -67,3 +71,7 @@ def link_all():
                 html = with_twin(path.read_text("utf-8"), address, language)
                 path.write_text(html, "utf-8")
     (ENGLISH / "index.html").write_text(TO_FRONT, "utf-8")
+    lost = (ENGLISH / "404.html").read_text("utf-8")
+    if LOST not in lost:
+        lost = lost.replace("</main>", LOST)
+        (ENGLISH / "404.html").write_text(lost, "utf-8")
