@@ -20,6 +20,7 @@ from jupyter_cache import get_cache
 from sphinx.errors import ExtensionError
 
 from press.reader import ROOT, notebooks
+from press.translation import LANGUAGE, TRANSLATED, translated
 
 LIVE = '<div class="live-figure"'
 
@@ -86,6 +87,20 @@ def use_validated_outputs(app, config):
     config.nb_execution_cache_path = str(folder() / "cache")
 
 
+def in_this_language(page, path):
+    """The executed chapter, with the captions that the build will look for."""
+    if not TRANSLATED:
+        return path
+    executed = nbformat.read(path, 4)
+    new = jupytext.reads(translated(page), fmt="md:myst")
+    for cell, said in zip(code(executed), code(new), strict=True):
+        cell.metadata = said.metadata
+    path = folder() / LANGUAGE / path.name
+    path.parent.mkdir(exist_ok=True)
+    nbformat.write(executed, path)
+    return path
+
+
 def hand_on(app):
     """Put what has passed where the build looks, or stop it."""
     names = [p.name for p in notebooks() if not is_validated(p.path)]
@@ -97,6 +112,5 @@ def hand_on(app):
     outputs = get_cache(app.config.nb_execution_cache_path)
     how = {"check_validity": False, "overwrite": True}
     for page in notebooks():
-        outputs.cache_notebook_file(
-            folder() / f"{page.path.stem}.ipynb", **how
-        )
+        path = folder() / f"{page.path.stem}.ipynb"
+        outputs.cache_notebook_file(in_this_language(page, path), **how)
