@@ -13,6 +13,7 @@ from lxml import html as parser
 from pages import BOOK, HTML, tree
 
 from press import translation, twins
+from press.quotations import spelt, translations
 from press.reader import Page, pages
 from press.translation import catalogue, faults, messages, wordy
 
@@ -27,6 +28,24 @@ def test_a_translation_keeps_what_is_no_matter_of_language(name):
         for fault in (slots if name == "press" else faults)(message, new)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_what_the_english_translates_is_quoted_in_its_own_words():
+    """Of a source that is Chinese, though a part of it may do."""
+    own = {" ".join(q.split()): said for q, said in translations().items()}
+    for page in pages():
+        for message, new in catalogue(page.name).items():
+            quoted = re.findall("“([^”]*)”", new)
+            parts = [map(letters, quote.split("……")) for quote in quoted]
+            for quote in re.findall('"([^"]+)"', message):
+                whole = letters(own.get(quote, ""))
+                assert not whole or any(
+                    all(part in whole for part in of_one) for of_one in parts
+                ), f"{page.name}: {quoted} instead of {own[quote]!r}"
+
+
+def letters(words):
+    return spelt(words, exact=False)
 
 
 def slots(message, new):
