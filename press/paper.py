@@ -20,6 +20,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from functools import partial
+from math import ceil
 from pathlib import Path
 from unicodedata import decomposition
 
@@ -52,8 +54,8 @@ FRONT = "chapters/index"
 SAME = {"SOURCE_DATE_EPOCH": "1767225600", "FORCE_SOURCE_DATE": "1"}
 SAME |= {"max_print_line": "10000"}
 LONG = 12  # rows of a table that goes over pages
-WIDTH = 80  # letters in a line of it
-COLUMNS = 79  # of code at its usual size
+WIDTH = 82  # letters in a line of it
+COLUMNS = 81  # of code at its usual size
 # What is not Debian's `texlive-xetex` itself, and the package that brings it.
 NEEDED = {
     "xelatex": "texlive-xetex",
@@ -185,8 +187,11 @@ def set_theorems(tree, env):
     for node in list(tree.findall(proof_node)):
         word = next(node.findall(nodes.Text))  # "Proof. ", and more
         word.parent.replace(word, nodes.Text(word.removeprefix("Proof. ")))
-        inside = [tex("\n\\begin{argument}\n"), *content(node)]
-        node.replace_self([*inside, tex("\n\\end{argument}\n")])
+        said = list(content(node))
+        last = said[-1] if isinstance(said[-1], nodes.paragraph) else said
+        last += [tex("\\proved ")]
+        begin, end = tex("\n\\begin{argument}\n"), tex("\n\\end{argument}\n")
+        node.replace_self([begin, *said, end])
 
 
 THEOREMS = tuple(NODE_TYPES.values())
@@ -261,6 +266,21 @@ def set_source_lines(tree):
             below.replace_self(said)
 
 
+def wider(widths):
+    """Each column in turn one letter wider."""
+    for at, width in enumerate(widths):
+        yield [*widths[:at], width + 1, *widths[at + 1 :]]
+
+
+def lines(sizes, widths):
+    """How many lines a table has, and, where that is the same, how full."""
+    parts = [
+        [size / (width - 2) for size, width in zip(row, widths, strict=True)]
+        for row in sizes
+    ]
+    return sum(ceil(max(row)) for row in parts), sum(map(sum, parts))
+
+
 def set_tables(tree):
     """Columns as wide as what they hold, where TeX does not see to it."""
     for table in tree.findall(nodes.tgroup):
@@ -270,18 +290,19 @@ def set_tables(tree):
             long = ["longtable"] * (len(rows) > LONG)
             classes[:] = ["colwidths-given", *long]
             columns = [
-                [re.sub(r"\\\w+ ?|[{}_^]", "", cell.astext()) for cell in c]
+                [re.sub(r"\\\w+ ?|[{}^]", "", cell.astext()) for cell in c]
                 for c in zip(*rows, strict=True)
             ]
-            words = [
-                max(map(len, re.split(r"[\s.]+", " ".join(column)))) + 3
+            widths = [
+                max(map(len, re.split(r"[\s._(-]+", " ".join(column)))) + 3
                 for column in columns
             ]
-            whole = [len(" ".join(column)) for column in columns]
-            left = max(0, WIDTH - sum(words))
-            for at, spec in enumerate(table.findall(nodes.colspec)):
-                more = left * whole[at] / sum(whole)
-                spec["colwidth"] = words[at] + round(more)
+            sizes = [[*map(len, row)] for row in zip(*columns, strict=True)]
+            while sum(widths) < WIDTH:
+                widths = min(wider(widths), key=partial(lines, sizes))
+            specs = table.findall(nodes.colspec)
+            for spec, width in zip(specs, widths, strict=True):
+                spec["colwidth"] = width
 
 
 def set_bibliography(tree):
@@ -403,6 +424,24 @@ def breakable(text):
     return re.sub(r"(\w\.|\\_|\()(?=\w)", r"\1\\allowbreak{}", text)
 
 
+# What a line does not begin with: the number of a thing.
+TIED = re.compile(
+    r"\b([Cc]hapters?|Exercise|Theorem|Figure|pp?\.|pages?)\s(?=\d)"
+)
+
+
+def in_brackets(node):
+    """Whether a bracket is open where a node stands in its sentence."""
+    before = ""
+    while isinstance(node.parent, nodes.TextElement):
+        siblings = node.parent.children
+        for one in siblings[: siblings.index(node)]:
+            if not isinstance(one, nodes.math):
+                before += one.astext()
+        node = node.parent
+    return before.count("(") > before.count(")")
+
+
 class Translator(LaTeXTranslator):
     """Writes the LaTeX that paper.sty sets."""
 
@@ -430,7 +469,7 @@ class Translator(LaTeXTranslator):
         elif (small := small_letters(text)) != text and self.in_title:
             text = rf"\texorpdfstring{{{small}}}{{{text}}}"
         else:
-            text = small
+            text = TIED.sub(r"\1~", small)
         self.body.append(text)
 
     # Headings: the numbers of the chapters are those of their files; what
@@ -505,13 +544,16 @@ class Translator(LaTeXTranslator):
         numbered = re.match("[Cc]hapters? ", node.astext())
         if led and page and page != self.curfilestack[-1] and not numbered:
             place = self.idescape(label(page, anchor or ":doc"))
-            self.context[-1] += rf"\onpage{{{place}}}"
+            command = "andpage" if in_brackets(node) else "onpage"
+            self.context[-1] += rf"\{command}{{{place}}}"
 
     # Cells.
 
     def visit_literal_block(self, node):
-        wide = max(map(len, node.astext().splitlines()), default=0) > COLUMNS
-        self.body.append("\n{\\smallcode" if wide else "")
+        columns = max(map(len, node.astext().splitlines()), default=0)
+        wide = columns > COLUMNS
+        size = max(9.1 * COLUMNS / columns, 7.5) if wide else 0
+        self.body.append(f"\n{{\\smallcode{{{size:.2f}}}" if wide else "")
         try:
             super().visit_literal_block(node)
         finally:
@@ -615,8 +657,8 @@ def configuration():
             "makeindex": "",
             "printindex": "",
             "maketitle": rf"\cover{{{title}}}{{{subtitle}}}{{{version}}}",
-            "tableofcontents": r"\tableofcontents",
-            "figure_align": "H",  # where the text has it
+            "tableofcontents": r"\contents",
+            "figure_align": "!ht",  # where the text has it, or overleaf
         },
     }
 

@@ -10,7 +10,9 @@ import subprocess
 import sys
 from functools import cache
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
 
 from press import paper
 from press.ledger import homes, source_line
@@ -21,6 +23,8 @@ PDF = paper.OUT / f"{paper.NAME}.pdf"
 WIDEST = 2.0  # points that a line may stand out of its measure
 HIGHEST = 4.0  # and a page
 SMALLEST = 0.85  # of its size to which a formula may shrink
+EMPTY = 0.3  # of a page, at its foot, unless a chapter ends there
+INK = 200  # of 255, which is paper
 
 
 @cache
@@ -41,14 +45,19 @@ def sheets():
 
 
 @cache
+def before():
+    """The number of sheets before the first chapter."""
+    return int(re.search(r"Main matter after sheet (\d+)", read("log"))[1])
+
+
+@cache
 def labels():
     """The number printed at a label, and the sheet it is on."""
-    first = int(re.search(r"Main matter after sheet (\d+)", read("log"))[1])
     found = re.findall(
         r"\\newlabel\{([^{}]*)\}\{\{(.*?)\}\{(\d+)\}", read("aux")
     )
     return {
-        name: (said.strip("{}"), first + int(page))
+        name: (said.strip("{}"), before() + int(page))
         for name, said, page in found
     }
 
@@ -75,6 +84,24 @@ def test_every_labelled_equation_has_its_number_on_its_page():
             if f"({number})" not in sheets()[sheet - 1]:
                 wrong.append(f"{math.label} ({number}) on sheet {sheet}")
     assert wrong == []
+
+
+def test_pages_are_full_and_have_running_heads(tmp_path):
+    dots = 18  # per inch
+    drawn = ["pdftoppm", "-gray", "-r", str(dots), PDF, tmp_path / "page"]
+    subprocess.run(drawn, check=True)
+    top, height = round(28 / 25.4 * dots), round(236 / 25.4 * dots)
+    opens = r"\{(?:part|chapter)\}\{.*\}\{(\d+)\}\{.*\}"
+    begun = {before() + int(page) for page in re.findall(opens, read("toc"))}
+    last = len(sheets()) - 1
+    for sheet, file in enumerate(sorted(tmp_path.glob("*.pgm")), start=1):
+        head = sheets()[sheet - 1].strip().split("\n")[0]
+        assert not re.fullmatch(r"\d+", head), f"sheet {sheet} has no head"
+        ends = {sheet, sheet + 1, sheet + 2} & {*begun, last + 1}
+        if sheet > before() and not ends:
+            ink = (imread(file)[: top + height + 1] < INK).any(axis=1)
+            empty = 1 - (np.flatnonzero(ink).max() - top) / height
+            assert empty < EMPTY, f"{empty:.0%} of sheet {sheet} is empty"
 
 
 def test_an_equation_and_the_line_under_it_are_on_one_page():
