@@ -68,6 +68,10 @@ def test_xelatex_misses_no_letter_and_no_reference():
     assert "??" not in "".join(sheets()).replace("??? ", "")
 
 
+def test_no_page_number_has_brackets_in_brackets():
+    assert re.findall(r"\([^()\n]*\(p\.\s*\d+\)", "".join(sheets())) == []
+
+
 def test_nothing_stands_out_of_the_measure():
     found = r"^Overfull .[hv]box \(([\d.]+)pt too (wide|high)\).*\n.*"
     for m in re.finditer(found, read("log"), re.M):
