@@ -205,7 +205,8 @@ class Cell {
     this.error = error;
     if (!this.started) this.output.replaceChildren();
     if (error) {
-      const text = [`${error.name}: ${error.words}`, error.place].filter(Boolean).join("\n");
+      const said = error.ours ? error.words : `${error.name}: ${error.words}`;
+      const text = [said, error.place].filter(Boolean).join("\n");
       this.print("live-error", text);
     }
     // A long output scrolls in its own box, by keyboard too.
@@ -399,7 +400,7 @@ async function renew(why) {
   worker = started = undefined;
   const now = running;
   running = undefined;
-  now?.cell.end({ name: say`Stopped`, words: say`${why} Python has forgotten its names.`, place: "" });
+  now?.cell.end({ ours: true, name: say`Stopped`, words: say`${why} Python has forgotten its names.` });
   now?.finish(false);
   tell(say`Starting Python again …`);
   if (await start())
@@ -449,7 +450,7 @@ function runOne(cell) {
         else if (data.done) {
           running = undefined;
           if (now.halting && data.error?.name === "KeyboardInterrupt")
-            data.error = { name: say`Stopped`, words: say`${now.halting} Names keep their values.`, place: data.error.place };
+            data.error = { ours: true, name: say`Stopped`, words: say`${now.halting} Names keep their values.`, place: data.error.place };
           cell.end(data.error);
           settle(!data.error);
         }
