@@ -135,8 +135,9 @@ live: $(LIVE)
 	@echo "Serving on http://localhost:$(PORT) (Ctrl-C stops)"
 	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/live $(PORT)
 
-# Every cell of every chapter, in Chromium, against the same record.
-check-live: $(LIVE)
+# Every cell of every chapter, in Chromium, against the same record; a chapter
+# in Chinese too.
+check-live: zh $(LIVE)
 	@$(BIN)/python -m pytest -q -n 2 -m live tests/book/test_run_here.py
 
 # JupyterLab has an environment of its own: with its packages around, every

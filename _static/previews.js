@@ -119,20 +119,31 @@
 
   // Symbols ------------------------------------------------------------------
 
-  // KaTeX sets neighbours of one alphabet in one span.
+  // KaTeX sets neighbours of one alphabet in one span.  An index, or what is
+  // above it, makes of a letter another one: λ₀ is not λ.
   const letters = (element) => {
     const alphabet = ALPHABETS.find((name) => element.classList.contains(name));
-    return alphabet && !element.children.length
-      ? [...element.textContent].map((one) => `${alphabet} ${one}`) : [];
+    if (!alphabet || element.children.length) return [];
+    let base = element.closest(".accent") ?? element;
+    const above = base.querySelector(".accent-body")?.textContent ?? "";
+    while (base.matches(".mord > :only-child")) base = base.parentElement;
+    const after = base.nextElementSibling;
+    const index = after?.matches(".msupsub") && after.querySelector(":scope > .vlist-t2 .vlist > span");
+    const names = [...element.textContent].map((one) => `${alphabet} ${one}${above}`);
+    return [...names.slice(0, -1), names.at(-1) + (index ? index.textContent : "")];
   };
 
   const chapter = Number(/\/(\d+)_/.exec(`/${page}`)?.[1]);
 
-  // Rows for a letter: those of this chapter, else those for every chapter.
-  function meanings(name) {
-    const all = rows.filter((row) => row.letters.includes(name));
-    const here = all.filter((row) => row.chapters.includes(chapter));
-    return here.length ? here : all.filter((row) => !row.chapters.length);
+  // Rows for a letter as it is: those of this chapter, else those for every
+  // chapter; or, with an index that no row has, all that its letter has here.
+  function meanings(form) {
+    const all = rows.filter((row) => !row.chapters.length || row.chapters.includes(chapter));
+    const found = all.filter((row) => row.forms.includes(form));
+    const here = found.filter((row) => row.chapters.length);
+    if (found.length) return here.length ? here : found;
+    const letter = /^\w+ ./u.exec(form)[0];
+    return all.filter((row) => row.letters.includes(letter));
   }
 
   async function entry(row) {

@@ -88,13 +88,40 @@ def named(element):
     return [f"{found[0]} {one}" for one in element.text or ""] if found else []
 
 
+LETTERS = (
+    ".//span[contains(@class, 'mord') and not(*)]"
+    "[not(contains(@class, 'mtight'))]"
+)
+
+
 def letters(element):
     """The letters of a formula, without its indices, in order."""
-    found = element.xpath(
-        ".//span[contains(@class, 'mord') and not(*)]"
-        "[not(contains(@class, 'mtight'))]"
-    )
-    return [name for element in found for name in named(element)]
+    return [name for one in element.xpath(LETTERS) for name in named(one)]
+
+
+OVER = "ancestor::span[contains(concat(@class, ' '), 'accent ')][1]"
+ABOVE = "string(.//span[@class='accent-body'])"
+AROUND = "parent::span[contains(@class, 'mord')][count(*) = 1]"
+INDEX = (
+    "string(following-sibling::*[1][contains(@class, 'msupsub')]"
+    "/span[contains(@class, 'vlist-t2')]/span[1]/span[1]/span[1])"
+)
+
+
+def forms(element):
+    """The letters with what is above them and their indices: λ₀ is not λ.
+
+    ``_static/previews.js`` says the same of the letters of an equation.
+    """
+    found = []
+    for one in element.xpath(LETTERS):
+        names = named(one)
+        (base,) = one.xpath(OVER) or [one]
+        names = [f"{name}{base.xpath(ABOVE)}" for name in names]
+        while only := base.xpath(AROUND):
+            (base,) = only
+        found += names[:-1] + [f"{n}{base.xpath(INDEX)}" for n in names[-1:]]
+    return found
 
 
 def first_uses(trees):
@@ -139,13 +166,14 @@ def symbols(tree):
         for link in row.xpath(".//a[@class='first']"):
             link.drop_tree()
         first, meaning, python, shape = row.xpath("./td/p | ./td/div/p")[:4]
-        found = [
-            one
-            for formula in first.xpath(".//span[@class='math']")
-            for one in leading(letters(formula))
-        ]
+        formulas = first.xpath(".//span[@class='math']")
+        found, with_marks = (
+            dict.fromkeys(n for f in formulas for n in leading(read(f)))
+            for read in (letters, forms)
+        )
         yield {
-            "letters": list(dict.fromkeys(found)),
+            "letters": list(found),
+            "forms": list(with_marks),
             "chapters": named_chapters(first.text_content()),
             "symbol": inner(first),
             "meaning": inner(meaning).rstrip(),

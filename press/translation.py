@@ -253,6 +253,8 @@ def from_press() -> Iterator[str]:
     for path in SCRIPTS:
         yield from MARKED.findall(path.read_text("utf-8"))
     yield from SAID_ELSEWHERE
+    told = (c.metadata.get("differs", "") for p in pages() for c in p.cells)
+    yield from filter(None, told)
     book = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     yield from (part["caption"] for part in book["parts"])
 

@@ -249,7 +249,6 @@ CODE = re.compile(
     r"</div>\n</div>\n",
     re.S,
 )
-TAKE = f'<a href="../{BOOK}">the whole book (.zip)</a>'
 
 
 def offer(html, size, names, edition=EDITIONS[0]):
@@ -264,11 +263,12 @@ def offer(html, size, names, edition=EDITIONS[0]):
     return html.replace("</body>", f"{tail}</body>", 1)
 
 
-def explain(html, page):
+def explain(html, page, language="en"):
     """Cells that show something else in the browser say why."""
-    reasons = iter(
-        [c.metadata["differs"] for c in page.cells if "differs" in c.metadata]
-    )
+    said = [
+        c.metadata["differs"] for c in page.cells if "differs" in c.metadata
+    ]
+    reasons = (translation.say(text, language=language) for text in said)
     return re.sub(
         r'<div class="(?=[^"]*tag_differs-in-browser)',
         lambda m: f'<div data-differs="{escape(next(reasons))}" class="',
@@ -285,7 +285,7 @@ def mark(files):
         needed = [f for f in files if f.get("package", "numpy") in names]
         size = round(sum(f["bytes"] for f in needed) / 1e6)
         html = offer(path.read_text("utf-8"), size, names, edition)
-        path.write_text(explain(html, page), "utf-8")
+        path.write_text(explain(html, page, edition.language), "utf-8")
     script = (HERE / "run.js").read_text("utf-8")
     for edition in editions:
         said = translation.in_script(script, edition.language)
@@ -299,8 +299,12 @@ def archive():
     files = [path for path in files if path.name != BOOK]
     pack(SITE / ARCHIVE, "kernelbook", SITE, files, read=offline)
     size = round((SITE / ARCHIVE).stat().st_size / 1e6)
-    link = f' · <a href="../{ARCHIVE}">with Python ({size} MB)</a>'
-    for path in SITE.glob("chapters/*.html"):
-        html = path.read_text("utf-8")
-        path.write_text(html.replace(TAKE, TAKE + link), "utf-8")
+    for edition in EDITIONS:
+        say = partial(translation.say, language=edition.language)
+        take = f'<a href="../{BOOK}">{say("the whole book (.zip)")}</a>'
+        words = say("with Python ({} MB)").format(size)
+        link = f' · <a href="{edition.root}{ARCHIVE}">{words}</a>'
+        for path in (SITE / edition.folder).glob("chapters/*.html"):
+            html = path.read_text("utf-8")
+            path.write_text(html.replace(take, take + link), "utf-8")
     return size

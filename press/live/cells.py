@@ -15,8 +15,7 @@ import traceback
 os.environ["MPLBACKEND"] = "agg"
 LONGEST = 200_000  # characters that a cell may print
 LARGEST = 4_000_000  # characters of a drawing; a larger one is shown as dots
-MORE = "\n… and more, which is not shown.\n"
-WORDS = {MemoryError: "the cell asks for more than a page may have"}
+WORDS: dict[str, str] = {}  # what it says, in the language of the page
 OFTEN = 0.3  # seconds between two looks at what was printed
 names = {"__name__": "__main__"}
 
@@ -34,7 +33,7 @@ class Printed(io.TextIOBase):
             self.parts.append(text[:room])
             self.length += len(text)
             if len(text) >= room:
-                self.parts.append(MORE)
+                self.parts.append(f"\n{WORDS['more']}\n")
         # Whole lines, else what two streams print would be mixed up.
         if text.endswith("\n") and time.monotonic() - self.shown > OFTEN:
             self.hand_on()
@@ -52,7 +51,7 @@ def bundle(value):
         return value._repr_mimebundle_()
     text = repr(value)
     if len(text) > LONGEST:
-        text = text[:LONGEST] + MORE
+        text = f"{text[:LONGEST]}\n{WORDS['more']}"
     return {"text/plain": text}
 
 
@@ -108,15 +107,17 @@ def describe(problem, source):
     """Name, words and place of an error, without the frames of this file."""
     lines = source.splitlines()
     places = [
-        f"line {number}: {lines[number - 1].strip()}"
+        WORDS["line"].format(number, lines[number - 1].strip())
         for frame, number in traceback.walk_tb(problem.__traceback__)
         if frame.f_code.co_filename == "<cell>" and number <= len(lines)
     ]
     if isinstance(problem, SyntaxError):
-        places = [f"line {problem.lineno}: {(problem.text or '').strip()}"]
+        text = (problem.text or "").strip()
+        places = [WORDS["line"].format(problem.lineno, text)]
+    name = type(problem).__name__
     return {
-        "name": type(problem).__name__,
-        "words": str(problem).strip() or WORDS.get(type(problem), ""),
+        "name": name,
+        "words": str(problem).strip() or WORDS.get(name, ""),
         "place": "\n".join([*places[:3], *places[3:][-2:]]),
     }
 
@@ -132,7 +133,7 @@ def look(name):
         return ""
     shape = getattr(value, "shape", None)
     if shape:
-        return f"{name} has shape {shape}"
+        return WORDS["shape"].format(name, shape)
     if isinstance(value, (int, float)) or shape == ():
         return f"{name} = {value:.6g}"
     return ""

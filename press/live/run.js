@@ -44,6 +44,20 @@ const STAGES = {
   import: say`Importing the library …`,
 };
 
+const BROKEN = {
+  away: (file) => say`${file} could not be fetched`,
+  cut: (file) => say`the download of ${file} broke off`,
+  spoilt: (file) => say`${file} has arrived damaged (its hash is wrong)`,
+};
+
+// What cells.py says.
+const WORDS = {
+  more: say`… and more, which is not shown.`,
+  MemoryError: say`the cell asks for more than a page may have`,
+  line: say`line {}: {}`,
+  shape: say`{} has shape {}`,
+};
+
 // The cells ------------------------------------------------------------------
 
 let edit; // the editor, once it is there
@@ -104,14 +118,16 @@ class Cell {
       // On a phone, what is below the code is below the keyboard.
       this.input.before(this.tools);
       this.code.hidden = true;
-      const place = make("div", { className: "live-editor highlight" });
+      // Else the theme takes “/” for its search, and nobody can divide.
+      const onkeydown = (event) => { if (event.key !== "Escape") event.stopPropagation(); };
+      const place = make("div", { className: "live-editor highlight", onkeydown });
       this.code.after(place);
       this.view = edit(place, this.recorded,
         say`Code of ${this.name}. Shift and Enter run it, Escape leaves it.`,
         {
           run: () => begin(this),
           leave: () => this.tools.querySelector("button").focus(),
-          changed: () => this.say(say`changed, not yet run`, ""),
+          changed: () => this.say(say`changed, not yet run`, "open"),
         });
     }
     this.view.focus();
@@ -139,7 +155,7 @@ class Cell {
     this.error = undefined;
     // What is there stays until something new comes: the page does not jump.
     this.started = false;
-    this.say(say`running …`, "");
+    this.say(say`running …`, "open");
   }
 
   show(output) {
@@ -189,7 +205,8 @@ class Cell {
     this.error = error;
     if (!this.started) this.output.replaceChildren();
     if (error) {
-      const text = [`${error.name}: ${error.words}`, error.place].filter(Boolean).join("\n");
+      const said = error.ours ? error.words : `${error.name}: ${error.words}`;
+      const text = [said, error.place].filter(Boolean).join("\n");
       this.print("live-error", text);
     }
     // A long output scrolls in its own box, by keyboard too.
@@ -207,6 +224,7 @@ class Cell {
   say(text, className) {
     this.verdict.textContent = text;
     this.verdict.className = `live-verdict ${className}`;
+    this.box.dataset.verdict = className; // the bar beside the code
   }
 }
 
@@ -310,13 +328,15 @@ async function launch() {
         if (data.loaded) {
           meter.value = data.loaded;
           tell(say`Loading Python …`, say`${megabytes(data.loaded)} of ${megabytes(total)}`);
-        } else if (data.stage) tell(STAGES[data.stage]);
-        else if (data.broken) fail(new Error(data.broken));
+        } else if (data.stage) {
+          meter.removeAttribute("value"); // how long, nobody knows
+          tell(STAGES[data.stage]);
+        } else if (data.broken) fail(new Error(BROKEN[data.how]?.(data.broken) ?? data.broken));
         else if (data.ready) ready();
       };
       const needed = list.packages.filter((p) => packages.includes(p));
       const kept = list.files.map((f) => f.sha256);
-      worker.postMessage({ files, packages: needed, kept, interrupt, store: KEPT });
+      worker.postMessage({ files, packages: needed, kept, interrupt, words: WORDS, store: KEPT });
     });
     worker.onmessage = ({ data }) =>
       data.asked ? answers[data.asked](data.value) : running?.heard(data);
@@ -380,7 +400,7 @@ async function renew(why) {
   worker = started = undefined;
   const now = running;
   running = undefined;
-  now?.cell.end({ name: say`Stopped`, words: say`${why} Python has forgotten its names.`, place: "" });
+  now?.cell.end({ ours: true, name: say`Stopped`, words: say`${why} Python has forgotten its names.` });
   now?.finish(false);
   tell(say`Starting Python again …`);
   if (await start())
@@ -430,7 +450,7 @@ function runOne(cell) {
         else if (data.done) {
           running = undefined;
           if (now.halting && data.error?.name === "KeyboardInterrupt")
-            data.error = { name: say`Stopped`, words: say`${now.halting} Names keep their values.`, place: data.error.place };
+            data.error = { ours: true, name: say`Stopped`, words: say`${now.halting} Names keep their values.`, place: data.error.place };
           cell.end(data.error);
           settle(!data.error);
         }

@@ -17,13 +17,16 @@ WebAssembly.Memory.prototype.grow = function (pages) {
 
 let loaded = 0;
 
+// How it broke; the page has the words for it.
+const broken = (how, file) => Object.assign(new Error(file.name), { how });
+
 async function fetched(address, file) {
   const answer = await fetch(address).catch(() => null);
-  if (!answer?.ok) throw new Error(`${file.name} could not be fetched`);
+  if (!answer?.ok) throw broken("away", file);
   const parts = [], reader = answer.body.getReader();
   for (;;) {
     const { done, value } = await reader.read().catch(() => {
-      throw new Error(`the download of ${file.name} broke off`);
+      throw broken("cut", file);
     });
     if (done) return new Blob(parts);
     parts.push(value);
@@ -39,7 +42,7 @@ async function verified(file, store) {
   const bytes = await blob.arrayBuffer();
   if (inHex(await crypto.subtle.digest("SHA-256", bytes)) !== file.sha256) {
     await store.delete(address);
-    throw new Error(`${file.name} has arrived damaged (its hash is wrong)`);
+    throw broken("spoilt", file);
   }
   if (!kept) await store.put(address, new Response(bytes)).catch(() => {});
   return bytes;
@@ -47,7 +50,7 @@ async function verified(file, store) {
 
 let python, cells;
 
-async function start({ files, packages, kept, interrupt, store: name }) {
+async function start({ files, packages, kept, interrupt, words, store: name }) {
   const bytes = {}, store = await caches.open(name);
   await Promise.all(files.map(async (f) => { bytes[f.name] = await verified(f, store); }));
   // What an older edition of the book has left behind goes.
@@ -81,6 +84,7 @@ sys.modules["cells"] = cells`);
   python.globals.get("exec")(source, python.runPython("cells.__dict__"));
   python.runPython("import kernelbook, matplotlib.pyplot");
   cells = python.pyimport("cells");
+  cells.WORDS.update(python.toPy(words));
   self.fetch = ask;
 }
 
@@ -100,6 +104,7 @@ onmessage = async ({ data }) => {
     else run(data);
   } catch (error) {
     // Python itself has died (out of memory): the page starts another one.
-    say({ broken: String(error.message ?? error).split("\n").pop(), id: data.run });
+    const broken = String(error.message ?? error).split("\n").pop();
+    say({ broken, how: error.how, id: data.run });
   }
 };

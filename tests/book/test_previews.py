@@ -95,6 +95,27 @@ def test_the_letters_of_an_equation_are_explained(visit):
     assert page.evaluate("judges.pleasesAxe()") == []
 
 
+# The penalty λ; and λ₀, a standard deviation.
+LAMBDAS = {"eq-6-8": r"\lambda", "eq-handout-objective": r"\lambda_0"}
+WHERE = [
+    (path, label)
+    for path, chapter in CHAPTERS.items()
+    for label in LAMBDAS
+    if any(
+        f"check-{label}" in c.metadata.get("tags", []) for c in chapter.cells
+    )
+]
+
+
+@pytest.mark.parametrize(("path", "label"), WHERE)
+def test_a_letter_with_an_index_is_another_letter(visit, path, label):
+    page, terms = visit(path), "#preview dt annotation"
+    page.locator(f"#equation-{label} .ask").click()
+    page.locator(terms).first.wait_for(state="attached")
+    explained = page.locator(terms).all_text_contents()
+    assert {*explained} & {*LAMBDAS.values()} == {LAMBDAS[label]}
+
+
 @pytest.mark.parametrize("path", [MODEL, LAST])
 def test_on_a_phone_every_equation_answers_within_the_screen(visit, path):
     page = visit(path, **PHONE)

@@ -15,6 +15,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 from pages import AXE, CHAPTERS, MODEL
 
+from press import translation
 from press.live import ARCHIVE, SITE, sha256
 from press.outputs import expected, record
 from press.reader import ROOT
@@ -44,7 +45,14 @@ LISTEN = """addEventListener('DOMContentLoaded', () => {
 })"""
 IN_SIGHT = """e => e.getBoundingClientRect().top > 50
   && e.getBoundingClientRect().bottom < innerHeight"""
-STAGES = [r"\d+ MB of \d+ MB", "Starting", "Unpacking", "Importing", "runs"]
+STAGES = [
+    "${megabytes(data.loaded)} of ${megabytes(total)}",
+    "Starting Python …",
+    "Unpacking NumPy, SciPy and Matplotlib …",
+    "Importing the library …",
+    "Python runs, and has finished.",
+]
+NAMES = {"Python", "NumPy", "SciPy", "Matplotlib", "MB"}
 PROGRESS = re.compile(r"[\w.]+: \d+ s, ")
 CHECK = "check-eq-6-8"
 HOME = [
@@ -53,6 +61,15 @@ HOME = [
     for cell in chapter.cells
     if CHECK in cell.metadata.get("tags", [])
 ]
+CHINESE = [f"zh/{path}" for path in HOME]
+
+
+def said(text, path):
+    """What the page says, in its language; its places hold anything."""
+    language = "zh_CN" if path.startswith("zh/") else "en"
+    words = translation.say(text, language=language)
+    parts = re.split(r"\$?\{[^{}]*\}", words)
+    return re.compile(".+".join(map(re.escape, parts)))
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +85,7 @@ def started(visit):
     def open_chapter(path=MODEL, **instead):
         page = visit(path, **PHONE, **instead)
         page.set_default_timeout(ENOUGH)
-        page.get_by_role("button", name="Start Python").click()
+        page.locator(".live-bar .live-start").click()
         page.wait_for_function(RUNS)
         return page
 
@@ -119,9 +136,9 @@ def differs(cell):
     return "differs-in-browser" in cell.metadata.get("tags", [])
 
 
-@pytest.mark.parametrize("path", CHAPTERS)
-def test_every_cell_gives_its_recorded_output(started, record_property, path):
-    page, chapter = started(path), CHAPTERS[path]
+@pytest.mark.parametrize("path", [*CHAPTERS, *CHINESE])
+def test_every_cell_gives_its_recorded_output(started, path):
+    page, chapter = started(path), CHAPTERS[path.removeprefix("zh/")]
     passed = page.evaluate("kernelbook.run(kernelbook.cells)")
     seen = page.evaluate(
         "kernelbook.cells.map(c => [c.source, c.results ?? [], c.error])"
@@ -155,29 +172,42 @@ def test_nothing_is_loaded_before_the_reader_asks(visit):
     assert ours == ["run.css", "run.js"]
 
 
-@pytest.mark.parametrize("path", HOME)
+@pytest.mark.parametrize("path", [*HOME, *CHINESE])
 def test_the_first_reader_breaks_an_equation(visit, path):
     """(6.8) with a wrong sign: the green check turns red, in words.
 
     With a thumb, from the cell itself: it is told what will be loaded, and
-    the cells above run first.
+    the cells above run first.  A Chinese page says all of it in Chinese.
     """
     page = visit(path, **PHONE)
     page.set_default_timeout(ENOUGH)
     check, bar = page.locator(f".tag_{CHECK}"), page.locator(".live-bar")
     verdict = check.locator(".live-verdict")
-    check.get_by_role("button", name="Run cell").tap()
-    bar.filter(has_text=re.compile(r"\d\d MB into")).wait_for()
-    start = bar.get_by_role("button", name="Start Python")
+
+    def tap(text, box=check):
+        box.get_by_role("button", name=said(text, path)).tap()
+
+    def wait(text, box=verdict):
+        box.filter(has_text=said(text, path)).wait_for()
+
+    def colour():
+        style = "e => getComputedStyle(e).borderLeftColor"
+        return check.locator(".cell_input").evaluate(style)
+
+    green = colour()
+    tap("Run cell {}")
+    bar.filter(has_text=re.compile(r"\d\d MB")).wait_for()
+    start = bar.locator(".live-start")
     assert start.evaluate("e => e.getBoundingClientRect().top") < 812
     page.add_init_script(LISTEN)
-    start.tap()
-    verdict.filter(has_text="check of (6.8)").wait_for()
-    assert "holds." in verdict.inner_text()
-    told = "\n".join(page.evaluate("told"))
-    assert all(re.search(stage, told) for stage in STAGES)
+    tap("Start Python", bar)
+    wait("✓ ${this.check} holds.")
+    assert "(6.8)" in verdict.inner_text() and colour() == green
+    told = page.evaluate("told")
+    for stage in STAGES:
+        assert said(stage, path).search("\n".join(told)), stage
     assert verdict.evaluate(IN_SIGHT)
-    check.get_by_role("button", name="Edit").tap()
+    tap("Edit")
     page.keyboard.press("Control+Home")
     code = check.locator(".cm-content")
     place = code.inner_text().index("+ lam")
@@ -185,13 +215,24 @@ def test_the_first_reader_breaks_an_equation(visit, path):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Delete")
     page.keyboard.type("-")
-    check.get_by_role("button", name="Run cell").tap()
-    verdict.filter(has_text="does not hold").wait_for()
+    tap("Run cell {}")
+    wait("✗ ${this.check} does not hold.")
+    assert colour() != green
+    told += [verdict.inner_text(), check.locator(".live-tools").inner_text()]
+    wait("line {}: {}", check.locator(".live-error"))
     check.locator(".live-error").scroll_into_view_if_needed()
-    check.get_by_role("button", name="Reset").tap()
-    verdict.filter(has_text="As printed").wait_for()
-    assert verdict.evaluate(IN_SIGHT)
+    tap("Reset")
+    wait(
+        "As printed. Python keeps the values of your run until you run this "
+        "again."
+    )
+    assert verdict.evaluate(IN_SIGHT) and colour() == green
     assert check.locator(".cm-content").count() == 0
+    told += [verdict.inner_text(), bar.inner_text()]
+    page.locator(f"#equation-{CHECK.removeprefix('check-')} .ask").tap()
+    wait("{} has shape {}", page.locator("#preview"))
+    if path in CHINESE:
+        assert {*re.findall("[A-Za-z]{2,}", "".join(told))} <= NAMES
     assert page.problems == []
 
 
@@ -204,13 +245,13 @@ def test_a_desk_without_a_mouse_runs_changes_and_leaves_a_cell(started):
         page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # Edit
     page.keyboard.press("Control+A")
-    page.keyboard.type("print(6 * 7)")
+    page.keyboard.type("print(84 / 2)")
     code = page.locator(".cm-content")
-    assert code.locator(".mi").all_inner_texts() == ["6", "7"]  # coloured
+    assert code.locator(".mi").all_inner_texts() == ["84", "2"]  # coloured
     page.keyboard.press("Tab")
-    assert code.inner_text() == "    print(6 * 7)"
+    assert code.inner_text() == "    print(84 / 2)"
     page.keyboard.press("Control+Z")
-    assert code.inner_text() == "print(6 * 7)"
+    assert code.inner_text() == "print(84 / 2)"
     page.keyboard.press("Shift+Enter")
     page.wait_for_function(f"({SAID})(0).includes('42')")
     page.keyboard.press("Escape")
@@ -229,6 +270,13 @@ BAD = {
     "print('still here')": "still here",
 }
 FOREVER = "while True: pass"
+DEAF = """
+import time
+X = np.random.rand(3000, 3000)
+time.sleep(1)
+print("from here on")
+np.linalg.svd(X)
+"""
 
 
 def test_bad_cells_leave_the_page_alive(started):
@@ -273,9 +321,9 @@ def test_what_does_not_listen_is_ended_and_the_page_can_be_reset(started):
     ran = page.evaluate("kernelbook.cells.map(cell => !!cell.ran)")
     assert [number for number, has in enumerate(ran) if has] == [*range(8)]
     assert page.evaluate(OUTPUTS) != printed
-    endless = "import numpy as np\nnp.linalg.svd(np.random.rand(3000, 3000))"
-    page.evaluate(PUT, [0, endless])
+    page.evaluate(PUT, [0, DEAF])
     page.evaluate("() => void kernelbook.run([kernelbook.cells[0]])")
+    page.locator(".live-output", has_text="from here on").wait_for()
     page.get_by_role("button", name="Stop").click()
     page.locator(".live-error", has_text="forgotten its names").wait_for()
     page.locator(".live-words", has_text="started anew").wait_for()
