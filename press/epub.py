@@ -5,7 +5,8 @@ the file.  Of a formula its MathML stays, which KaTeX has written beside what
 the eye sees; a live figure stands still and says where it moves; solutions are
 folded.  Words, outputs and drawings are those of the pages:
 
-    kernelbook.epub    beside the pages, judged by `make check-epub`
+    kernelbook.epub    beside the pages, of each edition; judged by
+                       `make check-epub` and `make check-zh`
 """
 
 import hashlib
@@ -22,7 +23,7 @@ import yaml
 from lxml import html as parser
 
 from press.reader import ROOT, pages
-from press.translation import TRANSLATED
+from press.translation import TRANSLATED, say
 
 BOOK = "kernelbook.epub"
 HERE = Path(__file__).parent
@@ -37,7 +38,7 @@ EXTRA = (
     "a[@class='headerlink']",
     "a[span[@class='viewcode-link']]",
     "*[@class='live-controls']",
-    "p[strong='Ask it.']",  # nobody would answer
+    "p[strong='Ask it.' or strong='问']",  # nobody would answer
     "p[contains(@class, 'expanded')]",
     "annotation",
     "msub/*[3]",  # which KaTeX writes for \min without braces
@@ -89,7 +90,9 @@ def article(html, name, names):
         solution.tag, solution[0].tag = "details", "summary"
     for live in tree.xpath(".//div[starts-with(@class, 'live-figure')]"):
         (caption,) = live.xpath("ancestor::figure//figcaption/p")
-        where = f" It moves on the page <code>{name}.html</code>."
+        where = say(" It moves on the page {}.").format(
+            f"<code>{name}.html</code>"
+        )
         caption.append(parser.fromstring(f"<span>{where}</span>"))
     for link in tree.xpath(".//a[@href]"):
         path, place = urldefrag(link.get("href"))
@@ -104,6 +107,7 @@ def article(html, name, names):
 
 def sheet(name, **words):
     """One of the files beside this module, filled in."""
+    words["language"] = "zh-CN" if TRANSLATED else "en"
     return (HERE / f"epub.{name}").read_text("utf-8").format(**words)
 
 
@@ -143,9 +147,11 @@ def contents(trees):
     made = entries([toc["root"]])
     for part in toc["parts"]:
         inside = listed(entries(one["file"] for one in part["chapters"]))
-        made.append(f"<li><span>{escape(part['caption'])}</span>{inside}</li>")
-    nav = f'<nav epub:type="toc"><h1>Contents</h1>{listed(made)}</nav>'
-    return page("Contents", parser.fromstring(f"<div>{nav}</div>"), "")
+        caption = escape(say(part["caption"]))
+        made.append(f"<li><span>{caption}</span>{inside}</li>")
+    title = say("Contents")
+    nav = f'<nav epub:type="toc"><h1>{title}</h1>{listed(made)}</nav>'
+    return page(title, parser.fromstring(f"<div>{nav}</div>"), "")
 
 
 def package(files, config):
@@ -169,7 +175,7 @@ def package(files, config):
 
 def write(app, exception):
     """Beside the pages; the same file whenever it is made."""
-    if exception is not None or app.builder.format != "html" or TRANSLATED:
+    if exception is not None or app.builder.format != "html":
         return
     out, names = Path(app.outdir), [one.name for one in pages()]
 

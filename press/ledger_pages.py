@@ -197,9 +197,10 @@ def erratum_text(entry):
     shown = say("*Shown:* {} ").format(result) if result else ""
     translated = entry.english and not TRANSLATED
     english = f"In English: “{entry.english}”. " if translated else ""
+    source = " · ".join(map(in_words, entry.source.split(" · ")))
     return f"""
 (erratum-{entry.id.lower()})=
-**{entry.id}** · {in_words(entry.source)}: ``{entry.quote}``
+**{entry.id}** · {source}: ``{entry.quote}``
 
 : {english}{say(entry.right, "ledger")}
 

@@ -241,8 +241,9 @@ def finish(app, exception):
             image.unlink()
         elif image.suffix == ".svg":
             image.write_text(shorten(image.read_text("utf-8")), "utf-8")
-    copy(HERE / "404.html", out)
-    if translation.TRANSLATED:
+    if not translation.TRANSLATED:
+        copy(HERE / "404.html", out)
+    else:
         script = out / "_static" / "previews.js"
         words = translation.in_script(script.read_text("utf-8"))
         script.write_text(words, "utf-8")

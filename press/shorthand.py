@@ -17,10 +17,12 @@ from sphinx.directives.code import LiteralInclude
 from press.ledger import ledger
 from press.numbers import source_number
 from press.reader import chapters, left_out
+from press.translation import say
 
 MENTION = re.compile(r"(\b[Cc]hapters? \d{1,2}\b|第 ?\d{1,2} ?章)")
 NOT_INSIDE = (nodes.reference, nodes.literal, nodes.title, nodes.Invisible)
 LIVE = '<div class="live-figure'
+NAME_OF_SLIDER = (">{}</label>", 'text="{} =', '{{"name":"{}"')
 
 
 def without_sections(source):
@@ -99,5 +101,9 @@ def hand_on_words(app, doctree):
             alt = escape(" ".join(image.get("alt", "").split()))
             before, label, after = html.astext().partition(' aria-label="')
             named = before + label + alt + '"' + after.partition('"')[2]
+            for name in re.findall(r"<label[^>]*>([^<]*)", named):
+                for place in NAME_OF_SLIDER:
+                    old, new = place.format(name), place.format(say(name))
+                    named = named.replace(old, new)
             classes = " ".join([LIVE, *image["classes"]])
             rewrite(html, named.replace(LIVE, classes, 1))

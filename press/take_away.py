@@ -4,7 +4,8 @@ The build writes, beside the pages,
 
     notebooks/02_dual_representation.ipynb    each chapter, plainly
     notebooks/kernelbook.zip                  the library, for pip
-    kernelbook-html.zip                       all pages, to be read offline
+    kernelbook-html.zip                       all pages, to be read offline,
+                                              the Chinese too if they are there
     kernelbook.epub                           the same for a reader's program
     kernelbook.pdf                            the book on paper, if it was set
 
@@ -69,10 +70,9 @@ def downloads(page):
         say("notebook (.ipynb)"): f"notebooks/{page.split('/')[-1]}.ipynb",
         say("library (.zip)"): f"notebooks/{LIBRARY}",
         say("MyST source (.md)"): f"_sources/{page}.md",
-        say("the whole book (.zip)"): BOOK,
+        say("the whole book (.zip)"): f"../{BOOK}" if TRANSLATED else BOOK,
+        say("for a reader's program (.epub)"): EPUB,
     }
-    if not TRANSLATED:
-        links["for a reader's program (.epub)"] = EPUB
     if on_paper():
         links[say("on paper (.pdf)")] = PAPER.name
     return [*links.items()][0 if NUMBERED.match(page) else 2 :]
@@ -126,8 +126,12 @@ def write_all(app, exception):
         (out / PAPER.name).unlink(missing_ok=True)
     # Jupyter Book writes this very page after this event.
     (out / "index.html").write_text(f"{TO_FRONT}\n", "utf-8")
+    if not TRANSLATED:  # else when twins know each other
+        pack_book(out)
+
+
+def pack_book(folder):
     left = {BOOK, ".buildinfo"}
-    files = [path for path in out.rglob("*") if path.is_file()]
+    files = [path for path in folder.rglob("*") if path.is_file()]
     files = [f for f in files if f.name not in left and f.suffix != ".map"]
-    files = [f for f in files if out / "zh" not in f.parents]
-    pack(out / BOOK, "kernelbook", out, files, read=offline)
+    pack(folder / BOOK, "kernelbook", folder, files, read=offline)

@@ -63,8 +63,31 @@ msgstr ""
 """
 ONLY_ZH = "^{zh}`[^`]*`$"  # a paragraph of an English page in Chinese
 MARK = "⟦en⟧"  # before a paragraph that has no translation
+# Docstrings, works and code always are.
+ENGLISH = re.compile(r'<(dl|div)(?= class="(?:py |citation"|highlight"))')
+MAYBE_ENGLISH = re.compile(
+    r'<(p|dt|span(?= class="xref))((?: class="xref std std-term"'
+    r'| id="term-[^"]*")?)>(.*?)</\1>',
+    re.S,
+)
+OF_THE_THEME = (
+    *("Link to this heading", "Link to this image", "Link to this term"),
+    *("Link to this definition", "Link to this table", "Link to this code"),
+    *("Permalink to this equation", "Search this book...", "Color mode"),
+    *("Toggle primary sidebar", "Toggle secondary sidebar", "Main", "Book"),
+)
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 FULL = "，。；：？！、（）“”‘’《》—…"
+ASCII = {
+    "punctuation": rf"[{HAN}] *[,;:?!.]|[,;:?!] *[{HAN}]|\.[{HAN}]"
+    r"|[\w)]\.$|: ",
+    "bracket": rf"\([^()]*[{HAN}][^()]*\)|（[^()（）]*\)|\([^()（）]*）",
+    "quotation mark": f'[{HAN}]"|"[{HAN}]',
+}
+# What Chinese books say as well, and ours does not (as the glossary does).
+OTHERS = (
+    "支撑向量|原问题|拉格朗日乘数|边际似然|标准误差|极大似然|感知器|铰链|内核"
+)
 # The ledger's fields that are read; the others are keys, names and quotations.
 SPOKEN = ("title", "right", "result", "remark", "also")
 
@@ -269,7 +292,9 @@ SAID_ELSEWHERE = (
     *("conditions dropped", "numbers one off", "exponents raised"),
     *("factors lost", "halves lost", "indices moved", "inverses lost"),
     *("signs changed", "symbols mistaken", "terms lost", "transposes lost"),
-    "relations and sums turned",
+    *OF_THE_THEME,
+    *("relations and sums turned", "length", "waves", "points", "landmarks"),
+    "degree",
 )
 
 
@@ -302,17 +327,41 @@ def catalogue(name: str) -> dict[str, str]:
     return {message: new for message, (new, old) in pairs if new and not old}
 
 
+def not_yet() -> list[str]:
+    """What the next edition has to say still, by page."""
+    return [
+        f"{name}: {message}"
+        for name, said in messages().items()
+        for message in said
+        if message not in catalogue(name)
+    ]
+
+
+def obsolete() -> list[str]:
+    """What is translated, and nobody says any more."""
+    said = messages()
+    files = (path.relative_to(LOCALE) for path in LOCALE.rglob("*.po"))
+    return [
+        f"{name}: {message}"
+        for name in (file.with_suffix("").as_posix() for file in files)
+        for message in entries(name)
+        if message not in said.get(name, [])
+    ]
+
+
 def write(name: str, said: list[str], known: dict[str, str]) -> None:
     """What is known; of a message that has changed, the old translation."""
     before = {m: new for m, (new, _) in entries(name).items() if new}
-    gone = {m: new for m, new in before.items() if m not in said}
+    gone = {folded(m): new for m, new in before.items() if m not in said}
+    words = [message.split() for message in gone]
     made = Catalog()
     for message in said:
         new, flags = known.get(message, ""), []
         if not new and message in before:
             new, flags = before[message], ["fuzzy"]
-        elif not new and (close := get_close_matches(message, gone, 1, 0.75)):
-            new, flags = gone[close[0]], ["fuzzy"]
+        elif not new:
+            for close in get_close_matches(message.split(), words, 1):
+                new, flags = gone[" ".join(close)], ["fuzzy"]
         made.add(message, new, flags=flags)
     for cached in (entries, catalogue):
         cached.cache_clear()
@@ -338,9 +387,28 @@ def translated(page: Page) -> str:
 
 
 def with_marks(html: str) -> str:
-    """A paragraph that is still English says so."""
+    """What is English says so; the theme's own words are none."""
     html = re.sub(rf"<p>{MARK}", '<p class="untranslated" lang="en">', html)
+    if TRANSLATED:
+        html = ENGLISH.sub('<\\1 lang="en"', html)
+        html = MAYBE_ENGLISH.sub(said_in_english, html)
+        for words in OF_THE_THEME:
+            html = html.replace(f'="{words}"', f'="{say(words)}"')
     return html.replace(MARK, "")
+
+
+def said_in_english(match: re.Match[str]) -> str:
+    """
+    >>> for html in ("<p>Two <b>words</b></p>", "<p>两个 words</p>"):
+    ...     MAYBE_ENGLISH.sub(said_in_english, html)
+    '<p lang="en">Two <b>words</b></p>'
+    '<p>两个 words</p>'
+    """
+    tag, attributes, content = match.groups()
+    plain = re.sub("<annotation.*?</annotation>|<[^>]*>", " ", content)
+    if re.search(f"[{HAN}]", plain) or not re.search("[A-Za-z]{3}", plain):
+        return match[0]
+    return f'<{tag} lang="en"{attributes}>{content}</{tag}>'
 
 
 def say(text: str, name: str = "press", language: str = LANGUAGE) -> str:
@@ -415,17 +483,24 @@ def faults(message: str, new: str) -> Iterator[str]:
         if before != after:
             lost, more = dict(before - after), dict(after - before)
             yield f"{what}: lost {lost}, new {more}"
-    if not re.search(f"[{HAN}]", new) and re.search(
+    said = re.sub("{zh}`[^`]*`", "", new)
+    if not re.search(f"[{HAN}]", said) and re.search(
         r"[a-z]{4}", words_of(message)
     ):
         yield "no Chinese in it"
     plain = words_of(new)
-    for wrong in re.findall(
-        rf"[{HAN}] *[,;:?!] *|[{HAN}]\.(?!\w)|[,;:?!] *[{HAN}]", plain
-    ):
-        yield f"ASCII punctuation: {wrong!r}"
-    for wrong in re.findall(rf"[{HAN}]\([{HAN}]|[{HAN}]\)", plain):
-        yield f"ASCII bracket: {wrong!r}"
+    for what, pattern in ASCII.items():
+        for wrong in re.findall(pattern, plain):
+            yield f"ASCII {what}: {wrong!r}"
+    for opening, closing in ("[(（]", "[)）]"), ("“", "”"), ("《", "》"):
+        left, before = (
+            len(re.findall(opening, text)) - len(re.findall(closing, text))
+            for text in (plain, words_of(message))
+        )
+        if left != before:
+            yield f"{opening} without {closing}, or the reverse"
+    for wrong in re.findall(f"(?<!又称)(?:{OTHERS})", said):
+        yield f"the book has another word for {wrong!r}"
     if eased(new) != new:
         yield f"no emphasis for Markdown without a space: {eased(new)!r}"
     for role in Page(CHAPTERS, new).roles("term"):
@@ -519,8 +594,8 @@ def update():
     said = messages()
     for name, them in said.items():
         write(name, them, catalogue(name))
-    left = [m for name in said for m in said[name] if m not in catalogue(name)]
-    print(f"{len(left)} of {sum(map(len, said.values()))} messages are open")
+    total = sum(map(len, said.values()))
+    print(f"{len(not_yet())} of {total} messages are open")
 
 
 def show(name, said, known, *, all_of_them=False):

@@ -1,6 +1,7 @@
 """The built pages as data: what there is, and what stands in it.
 
-Which chapters there are, ``_toc.yml`` says, and tests ask for them here.
+Which chapters there are, ``_toc.yml`` says, and tests ask for them here.  With
+``KERNELBOOK_LANGUAGE=zh_CN`` the pages are those of the Chinese edition.
 """
 
 import re
@@ -10,14 +11,18 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from lxml import html as parser
 
+from press import twins
 from press.reader import ROOT, chapters, pages
+from press.translation import TRANSLATED
 
-HTML = ROOT / "_build" / "html"
+SITE = twins.ENGLISH  # which has the other edition in it
+HTML = twins.CHINESE if TRANSLATED else SITE
 AXE = ROOT / "tests" / "vendor" / "axe-core" / "axe.min.js"
 PAGES = sorted(
     path.relative_to(HTML).as_posix()
     for path in HTML.rglob("*.html")
-    if "_static" not in path.parts and path != HTML / "index.html"
+    if not {"_static", "zh"} & {*path.relative_to(HTML).parts}
+    and path != HTML / "index.html"
 )
 FRONT, *_ = BOOK = [f"{page.name}.html" for page in pages()]
 CHAPTERS = {f"{chapter.name}.html": chapter for chapter in chapters()}

@@ -8,7 +8,7 @@ from functools import cache, partial
 from threading import Thread
 
 import pytest
-from pages import HTML, PAGES
+from pages import HTML, PAGES, SITE
 from playwright.sync_api import sync_playwright
 
 from press.reader import ROOT
@@ -37,7 +37,7 @@ def serve():
 
         def start(folder):
             assert PAGES, "no pages: run `make book` first"
-            lost = (HTML / "404.html").read_text("utf-8")
+            lost = (SITE / "404.html").read_text("utf-8")
             Handler.error_message_format = lost.replace("%", "%%")
             handler = partial(Handler, directory=str(folder))
             server = servers.enter_context(Server(("127.0.0.1", 0), handler))

@@ -10,12 +10,12 @@ import re
 
 import pytest
 from lxml import html as parser
-from pages import BOOK, HTML, tree
+from pages import BOOK, FRONT, MODEL, PAGES, SITE, tree
 
 from press import translation, twins
 from press.quotations import spelt, translations
 from press.reader import Page, pages
-from press.translation import catalogue, faults, messages, wordy
+from press.translation import HAN, catalogue, faults, wordy
 
 NAMES = [page.name for page in pages()] + ["ledger", "press"]
 
@@ -75,6 +75,11 @@ def slots(message, new):
             "no emphasis",
         ),
         ("Read this, please.", "请读,谢谢。", "ASCII punctuation"),
+        ("Read this, please.", "请读 $x$.", "ASCII punctuation"),
+        ("Read (this), please.", "请读（这个)。", "ASCII bracket"),
+        ("Read (this), please.", "请读（这个。", "[(（] without"),
+        ('Read "this", please.', '请读"这个"。', "ASCII quotation"),
+        ("Of a support vector.", "支撑向量的。", "the book has another"),
         ("Read this, please.", "Read this", "no Chinese"),
         ("[Here](there.md) it is.", "[这里](nowhere.md)。", "links"),
     ],
@@ -139,26 +144,23 @@ def test_formulas_code_and_numbers_are_not_translated():
 # The built pages: make check-zh ---------------------------------------------
 
 built = pytest.mark.zh
+EDITIONS = twins.ENGLISH, twins.CHINESE
 
 
 @built
-def test_every_message_is_translated():
+def test_every_message_is_translated_and_no_other():
     """Says which are to be done; ``python -m press.translation todo 02``."""
-    open_ = [
-        f"{name}: {message[:90]}"
-        for name, said in messages().items()
-        for message in said
-        if message not in catalogue(name)
-    ]
-    assert not open_, f"{len(open_)} messages:\n" + "\n".join(open_)
+    for left in (translation.not_yet(), translation.obsolete()):
+        assert not left, f"{len(left)} messages:\n" + "\n".join(left)
 
 
 @built
 @pytest.mark.parametrize("page", BOOK)
 def test_pages_are_the_same_but_for_their_language(page):
     """The same ids, equations, cells, outputs and number of checks."""
-    english = tree(page)
-    chinese = parser.fromstring((twins.CHINESE / page).read_bytes())
+    english, chinese = (
+        parser.fromstring((root / page).read_bytes()) for root in EDITIONS
+    )
     assert chinese.get("lang") == "zh-CN"
     for what in (
         "//article//@id",
@@ -179,16 +181,63 @@ def test_pages_are_the_same_but_for_their_language(page):
         assert here == there, what
 
 
+BLOCKS = "p dt dd li h1 h2 h3 figcaption button summary label td th a".split()
+NO_WORDS = (
+    "ancestor::*[self::pre or self::code or self::script or @class='math']"
+)
+NAMES_ONLY = "reference internal"  # of authors, and of functions
+
+
+@built
+def test_what_is_english_says_so():
+    """A block without a Chinese word, or a name that is not seen."""
+    wrong = []
+    for page in PAGES:
+        blocks: dict = {}
+        for text in tree(page).xpath(f"//body//text()[not({NO_WORDS})]"):
+            up = text.getparent()
+            around = [up, *up.iterancestors()]
+            if not any(e.get("lang") == "en" for e in around):
+                block = next((e for e in around if e.tag in BLOCKS), up)
+                blocks.setdefault(block, []).append(text)
+        for block, texts in blocks.items():
+            if block.get("class") != NAMES_ONLY:
+                wrong.append((page, block.tag, " ".join(texts)))
+        for name in ("aria-label", "placeholder", "alt"):
+            for value in tree(page).xpath(f"//@{name}"):
+                wrong.append((page, name, value))
+    found = [one for one in wrong if re.search("[a-z]{3}.* [a-z]{3}", one[2])]
+    found = [one for one in found if not re.search(f"[{HAN}]", one[2])]
+    assert not found, "\n".join(map(str, found))
+
+
 @built
 def test_twins_lead_to_each_other():
     for page in BOOK:
-        for root, other in [(HTML, "zh-CN"), (twins.CHINESE, "en")]:
+        for root, other in zip(EDITIONS, ("zh-CN", "en"), strict=True):
             text = (root / page).read_text("utf-8")
             (address,) = re.findall(
                 rf'<a class="twin" href="([^"]*)" hreflang="{other}"', text
             )
             there = (root / page).parent / address
             assert there.resolve() != (root / page) and there.exists()
+
+
+@built
+def test_a_reader_keeps_the_place_and_the_choice(visit, serve):
+    site = serve(SITE)
+    page = visit(MODEL, home=site)
+    section = page.locator("main section[id] section[id]").nth(3)
+    section.evaluate("e => e.scrollIntoView()")
+    page.locator("a.twin").click()
+    page.wait_for_url(f"{site}/zh/{MODEL}#{section.get_attribute('id')}")
+    page.goto(f"{site}/index.html")
+    page.wait_for_url(f"{site}/zh/{FRONT}")
+    page.locator("a.twin").click()
+    page.wait_for_url(f"{site}/{FRONT}")
+    page.goto(f"{site}/index.html")
+    page.wait_for_url(f"{site}/{FRONT}")
+    assert page.problems == []
 
 
 @built

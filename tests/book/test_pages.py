@@ -1,9 +1,10 @@
 """What a reader does with the pages, in Chromium: look, search, get lost."""
 
 import pytest
-from pages import AXE, CHAPTERS, FRONT, LAST, MODEL
+from pages import AXE, CHAPTERS, FRONT, HTML, LAST, MODEL, SITE
 
 from kernelbook import figures
+from press.translation import TRANSLATED, say
 
 pytestmark = pytest.mark.browser
 NAMED = [code for code in vars(figures).values() if str(code).startswith("#")]
@@ -48,18 +49,27 @@ def searches():
         for page, chapter in CHAPTERS.items()
         for equation in chapter.equations
     }
-    homes["term-kernel-trick"] = "chapters/glossary.html"
+    words = ["kernel", "kernel-trick", "support-vector-machine"]
+    homes |= {f"term-{word}": "chapters/glossary.html" for word in words}
     for page in (MODEL, LAST):
-        yield CHAPTERS[page].headings[0].title, page
+        title = CHAPTERS[page].headings[0].title
+        yield say(title, CHAPTERS[page].name), page
     for anchor, queries in {
         "equation-eq-6-8": ["6.8", "(6.8)", "PRML 6.8", "equation 6.8"],
         "equation-eq-gp-27": ["notes (27)", "6.66"],
         "equation-eq-weak-duality": ["weak duality"],
         "equation-eq-svm-dual": ["svm dual"],
         "term-kernel-trick": ["kernel trick", "核技巧"],
+        "term-kernel": ["核函数"],
+        "term-support-vector-machine": ["支持向量机"],
     }.items():
-        if anchor in homes:
-            yield from ((q, f"{homes[anchor]}#{anchor}") for q in queries)
+        for query in queries if anchor in homes else []:
+            if TRANSLATED and not query.isascii():
+                yield query, f"{homes[anchor]}#term-"  # which has a number
+            else:
+                yield query, f"{homes[anchor]}#{anchor}"
+    if TRANSLATED:  # no title
+        yield "支持向量机的偏置项", "chapters/"
 
 
 @pytest.mark.parametrize(("query", "address"), list(searches()))
@@ -71,9 +81,10 @@ def test_search_finds(reader, query, address):
 
 
 @pytest.mark.parametrize("folder", ["", "chapters/"])
-def test_a_wrong_address_leads_on_and_offers_its_words(visit, site, folder):
-    page = visit(f"{folder}8_weak_duality.html")
+def test_a_wrong_address_leads_on_and_offers_its_words(visit, serve, folder):
+    site, edition = serve(SITE), f"/{HTML.relative_to(SITE)}".rstrip("/.")
+    page = visit(f"{folder}8_weak_duality.html", home=f"{site}{edition}")
     assert page.locator("h1").text_content() == "This page is not here"
-    assert page.locator(f"a[href='/{FRONT}']").is_visible()
-    page.locator("a[href*='/search.html?']").click()
-    page.wait_for_url(f"{site}/search.html?q=weak+duality")
+    assert page.locator(f"a[href='{edition}/{FRONT}']").is_visible()
+    page.locator(f"a[href^='{edition}/search.html?']").click()
+    page.wait_for_url(f"{site}{edition}/search.html?q=weak+duality")

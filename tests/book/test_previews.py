@@ -7,6 +7,7 @@ import pytest
 from pages import AXE, BOOK, CHAPTERS, HTML, LAST, MODEL, law, local, tree
 
 from press.previews import letters, number_of, symbols
+from press.translation import TRANSLATED
 
 pytestmark = pytest.mark.browser
 KINDS = re.compile(r"#(equation-|fig-|thm-|lem-|cor-|prop-|def-|alg-|term-)")
@@ -89,7 +90,7 @@ def test_the_letters_of_an_equation_are_explained(visit):
             assert box.is_hidden()
             assert button.evaluate("e => e === document.activeElement")
     said = box.inner_text()
-    assert "Python" in said and "shape" in said
+    assert "Python" in said and ("形状" if TRANSLATED else "shape") in said
     assert page.problems == []
     page.evaluate(AXE.read_text("utf-8"))
     assert page.evaluate("judges.pleasesAxe()") == []

@@ -8,11 +8,12 @@ import zipfile
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from pages import CHAPTERS, FRONT, HTML, PAGES, built, law, tree
+from pages import CHAPTERS, FRONT, HTML, PAGES, SITE, built, law, tree
 
 from press import take_away
 from press.notebooks import Translation
 from press.reader import ROOT
+from press.translation import TRANSLATED
 
 BOOK, LIBRARY = take_away.BOOK, f"notebooks/{take_away.LIBRARY}"
 
@@ -51,7 +52,8 @@ def test_page_offers_notebook_source_and_book(page):
     stem = CHAPTERS[page].path.stem
     offered = tree(page).xpath("//footer[@class='take-away']//a/@href")
     source = f"_sources/chapters/{stem}.md"
-    for file in (f"notebooks/{stem}.ipynb", source, LIBRARY, BOOK):
+    book = f"../{BOOK}" if TRANSLATED else BOOK
+    for file in (f"notebooks/{stem}.ipynb", source, LIBRARY, book):
         if f"../{file}" not in offered:
             yield f"does not offer {file}"
     if (HTML / source).read_bytes() != CHAPTERS[page].path.read_bytes():
@@ -61,12 +63,13 @@ def test_page_offers_notebook_source_and_book(page):
 @built
 def test_the_archive_is_whole_and_read_without_a_server(visit, tmp_path):
     """Front page, a chapter with a live figure, search: nothing is amiss."""
-    with zipfile.ZipFile(HTML / BOOK) as archive:
+    with zipfile.ZipFile(SITE / BOOK) as archive:
         archive.extractall(tmp_path)
+    packed = tmp_path / "kernelbook" / HTML.relative_to(SITE)
     for page in [*PAGES, "index.html"]:
-        packed = tmp_path / "kernelbook" / page
-        assert packed.read_bytes() == take_away.offline(HTML / page), page
-    home = (tmp_path / "kernelbook").as_uri()
+        there = take_away.offline(HTML / page)
+        assert (packed / page).read_bytes() == there, page
+    home = packed.as_uri()
     page = visit("index.html", home=home)
     page.wait_for_url(f"{home}/{FRONT}")
     alive = [p for p in CHAPTERS if tree(p).find_class("live-figure")]
