@@ -418,14 +418,25 @@ def _(rng):
         (error(start + e) - error(start - e)) / (2 * h)
         for e in h * np.eye(start.size)
     ]
+    x, t_h = rng.standard_normal(3), 1e-5
+
+    def there(time):
+        packed = start - time * np.array(slope)
+        hidden = np.tanh(packed[: W.size].reshape(W.shape) @ x)
+        return c * hidden @ packed[W.size :]
+
     return {
+        "N": len(t),
         "n": range(1, 5),
         "f": f,
         "t": t,
+        r"\mathbf x": x,
         r"\mathbf x_": X,
+        r"\nabla f(\mathbf x)": gradient(x),
         r"\nabla f(\mathbf x_n)": Of("n", lambda n: gradient(X[n - 1])),
         "ds": ds,
         r"d\boldsymbol\omega": -ds * np.array(slope),
+        r"\frac{d f(\mathbf x)}{ds}": (there(t_h) - there(-t_h)) / (2 * t_h),
     }
 
 
