@@ -43,9 +43,9 @@ class Discriminants(NamedTuple):
 
 
 def direction(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> FloatArray:
-    """The direction along which two classes are best apart, Σ⁻¹(m₊ - m₋).
+    """The direction along which two classes are best apart.
 
-    Σ = S_W/N + λI, with the scatter S_W of both classes about their means.
+    w = Σ⁻¹(m₊ - m₋) with Σ = S_W/N + λI and the scatter S_W of both classes about their means.
 
     Parameters
     ----------

@@ -178,9 +178,9 @@ def likelihood_gradient(
 
 
 def information(w: ArrayLike, X: ArrayLike) -> FloatArray:
-    """Minus the Hessian of the log-likelihood: X̃ᵀSX̃.
+    """Minus the Hessian of the log-likelihood.
 
-    X̃ = [1 X] and S = diag p_n (1 - p_n).  The labels do not enter.
+    H = X̃ᵀS X̃ with X̃ = [1 X] and a diagonal S, S_nn = p_n (1 - p_n).  The labels do not enter.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def information(w: ArrayLike, X: ArrayLike) -> FloatArray:
 def standard_errors(w: ArrayLike, X: ArrayLike) -> FloatArray:
     """Standard errors of the fitted weights, from the information.
 
-    s_j = √[(X̃ᵀSX̃)⁻¹]_jj: how far the maximum-likelihood weight j strays,
+    s_j = √[(X̃ᵀS X̃)⁻¹]_jj: how far the maximum-likelihood weight j strays,
     from one set of labels to the next, if the model is right and N is large.
 
     Parameters
@@ -243,9 +243,9 @@ def standard_errors(w: ArrayLike, X: ArrayLike) -> FloatArray:
 def irls_step(
     w: ArrayLike, X: ArrayLike, t: ArrayLike, lam: float = 0.0
 ) -> FloatArray:
-    """Newton's step for the log-likelihood minus ½ λ‖w‖².
+    """Newton's step for the penalised log-likelihood L(w, b) - ½ λ‖w‖².
 
-    d = (X̃ᵀSX̃ + λE)⁻¹ {X̃ᵀ(u - p) - λE w̃}, where E is the identity without
+    d = (X̃ᵀS X̃ + λE)⁻¹ {X̃ᵀ(u - p) - λE w̃}, where E is the identity without
     its first entry: the bias is not penalised.
 
     Parameters
@@ -281,7 +281,7 @@ def fit(
     max_iterations: int = 50,
     progress: bool = True,
 ) -> Fit:
-    """Maximise the log-likelihood minus ½ λ‖w‖² by Newton's method (IRLS).
+    """Maximise L(w, b) - ½ λ‖w‖² by Newton's method (IRLS).
 
     Starts at zero, halves a step while it would lower the likelihood, and
     stops after a step d whose promised gain, ½ dᵀ∇, is below the tolerance.

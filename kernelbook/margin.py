@@ -82,7 +82,7 @@ class LeaveOneOut(NamedTuple):
 def distance(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
     """Distance of each point to the hyperplane wᵀx + b = 0.
 
-    abs(wᵀx_n + b) / ‖w‖.
+    r_n = abs(wᵀx_n + b) / ‖w‖.
 
     Parameters
     ----------

@@ -210,9 +210,10 @@ def loss(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> float:
 def subgradient(
     w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike
 ) -> tuple[FloatArray, float]:
-    """A subgradient of the loss: (-Σ t_n x_n, -Σ t_n) over the mistakes.
+    """A subgradient of the loss: the mistakes pull.
 
-    Example n is a mistake if t_n(wᵀx_n + b) <= 0.  Where no example has a
+    g = -Σ_{n ∈ M} t_n x_n and h = -Σ_{n ∈ M} t_n, by w and by b, over the
+    mistakes M: those n with t_n(wᵀx_n + b) <= 0.  Where no example has a
     score of zero this is the gradient.
 
     Parameters
@@ -238,9 +239,9 @@ def subgradient(
 def update(
     w: ArrayLike, b: float, x: ArrayLike, t: float, eta: float = 1.0
 ) -> tuple[FloatArray, float]:
-    """One step of the rule: at a mistake, w + η t x and b + η t.
+    """One step of the rule: at a mistake, w ← w + η t x.
 
-    If t(wᵀx + b) > 0 nothing changes.
+    So does b ← b + η t.  If t(wᵀx + b) > 0 nothing changes.
 
     Parameters
     ----------
@@ -309,7 +310,7 @@ def fit_averaged(
 ) -> tuple[FloatArray, float]:
     """Averaged perceptron: the mean of all weights that `fit` goes through.
 
-    w̄ = 1/S Σ_s w_s and b̄ = 1/S Σ_s b_s, over the S = N · epochs visits to
+    w̄ = (1/S) Σ_s w_s and b̄ = (1/S) Σ_s b_s, over the S = N · epochs visits to
     an example, w_s being the weights after the visit.
 
     Parameters

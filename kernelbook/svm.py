@@ -107,7 +107,7 @@ def primal_objective(
 ) -> float:
     """Soft-margin objective with the slacks at their smallest.
 
-    ½ ‖w‖² + C Σ_n max(0, 1 - t_n {wᵀφ(x_n) + b}).
+    J(w, b) = ½ ‖w‖² + C Σ_n max(0, 1 - t_n {wᵀφ(x_n) + b}).
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def gap_terms(
 ) -> FloatArray:
     """What each example adds to primal minus dual; none is negative.
 
-    (C - α_n) max(0, 1 - t_n y_n) + α_n max(0, t_n y_n - 1).
+    g_n = (C - α_n) max(0, 1 - t_n y_n) + α_n max(0, t_n y_n - 1).
 
     Parameters
     ----------
@@ -253,10 +253,10 @@ def pair_step(
 ) -> FloatArray:
     """One step of sequential minimal optimisation: the best pair moves.
 
-    With v = α∘t and e = t - Kv, v_i rises and v_j falls by
-    (e_i - e_j) / (K_ii + K_jj - 2K_ij), or as far as the box allows.
+    With v_n = α_n t_n and e = t - Kv, v_i rises and v_j falls by
+    s = (e_i - e_j) / (K_ii + K_jj - 2K_ij), or as far as the box allows.
     i has the largest e among those that can rise; with it, j promises the
-    largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).
+    largest decrease (e_i - e_j)² / (2(K_ii + K_jj - 2K_ij)).
 
     Parameters
     ----------

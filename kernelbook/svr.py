@@ -82,7 +82,7 @@ class SVR:
 def insensitive_loss(y: ArrayLike, t: ArrayLike, epsilon: float) -> FloatArray:
     """How far each target is outside the tube around its output.
 
-    max(0, abs(t_n - y_n) - ε).
+    ξ_n = max(0, abs(t_n - y_n) - ε).
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def primal_objective(
 ) -> float:
     """Objective of support vector regression, slacks at their smallest.
 
-    ½ ‖w‖² + C Σ_n max(0, abs(t_n - wᵀφ(x_n) - b) - ε).
+    J(w, b) = ½ ‖w‖² + C Σ_n max(0, abs(t_n - wᵀφ(x_n) - b) - ε).
 
     Parameters
     ----------

@@ -45,6 +45,8 @@ TABLE = {
     "…": r"\dots ",
     "~": r"\sim ",
     "⪰": r"\succeq ",
+    "∈": r"\in ",
+    "𝟙": r"\mathbb 1 ",
     "∩": r"\cap ",
     "−": "-",
     "{": r"\{",
@@ -61,10 +63,10 @@ TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>\d+(?:\.\d+)?)"
     r"|(?P<sum>[ΣΠ](?=(?:_\{[^}]*\}|_\w+)(?:\^\{[^}]*\})? [^-+*=,./)]))"
     r"|(?P<word>[A-Za-z]{2,})"
-    r"|(?P<letter>∂?(?!ln)[A-Za-zα-ωΑ-Ωℒℓ𝕝][\u0302-\u0304]?'*)"
+    r"|(?P<letter>∂?(?!ln)[A-Za-zα-ωΑ-Ωℒℓ𝕝𝟙][\u0302-\u0304]?'*)"
     r"|(?P<sub>_\{[^}]*\}|_[A-Za-z0-9*λ]+(?:,\w+)*|[₀-₉₊₋]+)"
     r"|(?P<sup>(?<=[A-Za-z])\*(?=[\s(,=:.]|$)|ᵀ|⁻ᵀ|[⁰¹²³⁴-⁹⁻⁺ⁿˢʲ]+|\^\([^)]*\)|\^\{[^}]*\}|\^[-\w½]+)"
-    r"|(?P<root>√)|(?P<bars>‖)|(?P<rel><=|>=|!=|[=≤≥←≈≠<>~⪰])"
+    r"|(?P<root>√)|(?P<bars>‖)|(?P<rel><=|>=|!=|[=≤≥←≈≠<>~⪰∈])"
     r"|(?P<dots>\.\.\.|…)|(?P<op>[-+*/·∘∇∂½−|!∩])|(?P<open>[([{])|(?P<close>[)\]}])|(?P<comma>[,:])"
 )
 PRODUCTS = (  # letters side by side that are no word
@@ -103,7 +105,8 @@ def says_something(run):
     both = zip(run, run[1:], strict=False)
     calls = any(a == "letter" and b == "open" for (a, _), (b, _) in both)
     enough = 1 if calls and {"op", "sum"} & {*kinds} else 2
-    return "rel" in kinds[1:-1] or "sum" in kinds or sum(worked) >= enough
+    formula = "sum" in kinds or sum(worked) >= enough
+    return "rel" in kinds[1:-1] or ("letter" in kinds and formula)
 
 
 def trimmed(run):
@@ -124,7 +127,7 @@ def prepared(text):
     )
     text = re.sub(r"/ (Σ_\w [^\s,]+)", r"/ (\1)", text)
     text = re.sub(r"(``)?\|([^|]*∩[^|]*)\|(``)?", r"size(\2)", text)
-    text = text.replace("[1 X]", "(𝕝, X)")
+    text = text.replace("[1 X]", "(𝕝, X)").replace(" 1[", " 𝟙[")
     return re.sub(rf"(?<![A-Za-z_])({PRODUCTS})(?![a-z])", apart, text)
 
 
@@ -217,7 +220,7 @@ def to_latex(text):
 def indices(text):
     """Σ_nm is over n and m, Σ_{t_n = k} under a condition."""
     inner = text.removeprefix("_").strip("{}").translate(LOWERED)
-    if not inner.isalnum() and set(inner) & set("=<>≠"):
+    if not inner.isalnum() and set(inner) & set("=<>≠∈"):
         return translated(tokens(inner))
     parts = inner.split(",") if "," in inner else list(inner)
     short = inner.isalnum() and len(inner) < 3

@@ -124,14 +124,6 @@ def _(p):
     return known | {"x_": p.X}
 
 
-@world("discriminant.least_squares_weights")
-def _(p):
-    T = p.rng.standard_normal((N, 4))
-    W = discriminant.least_squares_weights(p.X, T)
-    with_ones = np.column_stack([np.ones(N), p.X])
-    return p.letters(W=W, T=T) | {r"\tilde{X}": with_ones}
-
-
 @world("fisher.criterion")
 def _(p):
     labels = (p.labels > 0).astype(int)

@@ -46,8 +46,8 @@ class Problem:
         self.Phi, self.X = rng.standard_normal((N, M)), rng.normal(size=(N, D))
         self.t, self.a = rng.standard_normal((2, N))
         self.labels = rng.permutation([1.0, 1.0, -1.0, -1.0, 1.0])
-        self.classes = rng.permutation([0, 1, 2, 1, 0, 2, 1])
-        self.many = rng.standard_normal((7, D))  # their inputs
+        self.classes = rng.permutation([0, 1, 2, 1, 0, 2, 1, 0, 2, 1])
+        self.many = rng.standard_normal((10, D))  # their inputs
         self.w = rng.standard_normal(M)
         self.lam, self.b, self.C = rng.uniform(0.4, 2.0, 3)
         root = rng.standard_normal((N, N + 2))
