@@ -157,7 +157,7 @@ def fit_dual(
 def mistake_bound(w: ArrayLike, Phi: ArrayLike, t: ArrayLike) -> float:
     """Novikoff's bound on the number of mistakes, from a separating w.
 
-    (R/γ)², with R = max_n ‖φ(x_n)‖ and γ = min_n t_n wᵀφ(x_n) / ‖w‖.
+    m = (R/γ)², with R = max_n ‖φ(x_n)‖ and γ = min_n t_n wᵀφ(x_n) / ‖w‖.
 
     Parameters
     ----------

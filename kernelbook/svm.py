@@ -59,7 +59,7 @@ class SVM:
 
     @property
     def nu(self) -> float:
-        """Share of the multipliers that is in use, Σ_n α_n / NC."""
+        """Share of the multipliers that is in use, Σ_n α_n / (N C)."""
         return float(self.alpha.sum()) / (len(self.alpha) * self.C)
 
     @property

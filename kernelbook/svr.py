@@ -170,7 +170,7 @@ def gap_terms(
     """What each example adds to primal minus dual; none is negative.
 
     With r_n = t_n - y_n, α_n = max(0, a_n) and α̂_n = max(0, -a_n),
-    (C - α_n) max(0, r_n - ε) + α_n max(0, ε - r_n)
+    g_n = (C - α_n) max(0, r_n - ε) + α_n max(0, ε - r_n)
     + (C - α̂_n) max(0, -r_n - ε) + α̂_n max(0, ε + r_n).
 
     Parameters

@@ -123,7 +123,7 @@ def prepared(text):
     text = re.sub(r"\b1(?=[φt]\u0304)|(?<=[bK])1(?=[ )])", "𝕝", text)
     text = re.sub(r"ln ?\|([^|]+)\|", r"lndet(\1)", text)
     text = re.sub(
-        r"ln (\w+\([^()]*\)|\w+_\{[^}]*\}|[^\s(){|,.]+)", r"ln(\1)", text
+        r"ln (\w+\([^()]*\)|\w+_\{[^}]*\}|[^\s(){|,.:]+)", r"ln(\1)", text
     )
     text = re.sub(r"/ (Σ_\w [^\s,]+)", r"/ (\1)", text)
     text = re.sub(r"(``)?\|([^|]*∩[^|]*)\|(``)?", r"size(\2)", text)

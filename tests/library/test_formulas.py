@@ -37,9 +37,10 @@ NAMES = [name for name in documented() if said(name)]
 @cache
 def made(name):
     """The worlds of a docstring, and the text that each is kept to."""
+    narrowest = sorted(WORLDS.get(name, []), key=lambda pair: -len(pair[0]))
     return [
         (of, sum((several(build(Problem(seed))) for seed in SEEDS), []))
-        for of, build in WORLDS.get(name, [])
+        for of, build in narrowest
     ]
 
 
