@@ -116,7 +116,7 @@ class Constant(InnerProduct):
         return np.full(X.shape[0], self.c)
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """By c: c ∂c/∂c = c."""
+        """By c: c itself, everywhere."""
         K = self.evaluate(X, Z)
         return K, {"c": K}
 
@@ -144,7 +144,7 @@ class Polynomial(InnerProduct):
         return _to_the_power(squares(X) + self.c, self.degree)
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """By c: c degree (xᵀx' + c)^(degree - 1)."""
+        """By c: ∂k = c degree (xᵀx' + c)^(degree - 1)."""
         S = products(X, Z) + self.c
         by_c = self.c * self.degree * S ** (self.degree - 1)
         return S**self.degree, {"c": by_c}

@@ -64,13 +64,13 @@ TOKEN = re.compile(
     r"|(?P<sum>[ΣΠ](?=(?:_\{[^}]*\}|_\w+)(?:\^\{[^}]*\})? [^-+*=,./)]))"
     r"|(?P<word>[A-Za-z]{2,})"
     r"|(?P<letter>∂?(?!ln)[A-Za-zα-ωΑ-Ωℒℓ𝕝𝟙][\u0302-\u0304]?'*)"
-    r"|(?P<sub>_\{[^}]*\}|_[A-Za-z0-9*λ]+(?:,\w+)*|[₀-₉₊₋]+)"
+    r"|(?P<sub>_\{[^}]*\}|_[A-Za-z0-9*α-ω]+(?:,\w+)*|[₀-₉₊₋]+)"
     r"|(?P<sup>(?<=[A-Za-z])\*(?=[\s(,=:.]|$)|ᵀ|⁻ᵀ|[⁰¹²³⁴-⁹⁻⁺ⁿˢʲ]+|\^\([^)]*\)|\^\{[^}]*\}|\^[-\w½]+)"
     r"|(?P<root>√)|(?P<bars>‖)|(?P<rel><=|>=|!=|[=≤≥←≈≠<>~⪰∈])"
     r"|(?P<dots>\.\.\.|…)|(?P<op>[-+*/·∘∇∂½−|!∩])|(?P<open>[([{])|(?P<close>[)\]}])|(?P<comma>[,:])"
 )
 PRODUCTS = (  # letters side by side that are no word
-    "KKa|Ka|Kt|Kr|Kv|HKH|Ht|Pw|Pt|Gw|Aw|Ax|Ap|Az|WK|aa|St|LL|RR|XR|ZR|XA|XZ"
+    "KKa|Ka|Kt|Kr|Kv|HKH|Ht|Pw|Pt|Gw|Aw|Ax|Ap|Az|WK|aa|St|LL|RR|XR|ZR|XAZ|XA|XZ"
     "|AZ|Uz|SS"
 )
 COUNTED = {"op", "sum", "root", "bars"}  # what makes a formula of a run
@@ -119,6 +119,7 @@ def trimmed(run):
 def prepared(text):
     """Brackets where a logarithm or a determinant is written without."""
     text = re.sub(r" \(\d+(?:\.\d+)?\)", "", text)  # equations
+    text = re.sub(r"={2,}", "", text)  # tables
     text = re.sub(r"11ᵀ", "𝕝𝕝ᵀ", text)
     text = re.sub(r"\b1(?=[φt]\u0304)|(?<=[bK])1(?=[ )])", "𝕝", text)
     text = re.sub(r"ln ?\|([^|]+)\|", r"lndet(\1)", text)
@@ -184,7 +185,7 @@ def raised(text):
     sign, name = re.fullmatch(r"(-?)(.*)", inner).groups()
     if name.isalpha() and len(name) > 1:
         return sign + word(name)
-    return to_latex(inner)
+    return translated(tokens(inner))
 
 
 def tokens(text):
@@ -211,10 +212,6 @@ def word(text):
     name = NAMED.get(text, text)
     greek = name in LETTERS.values() or name == "lambda"
     return rf"\{name} " if greek else rf"\mathrm{{{text}}} "
-
-
-def to_latex(text):
-    return "".join(TABLE.get(c, c) for c in text)
 
 
 def indices(text):

@@ -90,8 +90,8 @@ class Problem:
                 return k(X) if np.ndim(inputs[0]) > 1 else k(self.X, X)[:, 0]
             return np.squeeze(k(X, Z))
 
-        own = {"x_": self.X, "x": self.x, "x'": self.z, "z": self.x,
-               "z'": self.z, "k": of_inputs, "K": k(self.X)}  # fmt: skip
+        own = {"x_": self.X, "x": self.x, "x'": self.z, "z": self.z,
+               "z'": self.x, "k": of_inputs, "K": k(self.X)}  # fmt: skip
         return self.letters() | own | more
 
     def affine(self, **more):
