@@ -236,8 +236,8 @@ def log_joint(model: Generative, X: ArrayLike) -> FloatArray:
 def log_evidence(model: Generative, X: ArrayLike) -> FloatArray:
     """Logarithm of the probability (density) of each input.
 
-    p(x) = Σ_k p(x, t = k), by log-sum-exp of the logarithms: the largest term is
-    taken out of the sum, so that nothing overflows and not all underflows.
+    p(x) = Σ_k p(x, t = k), by log-sum-exp of the logarithms: the largest term
+    is taken out of the sum, so that nothing overflows and not all underflows.
 
     Parameters
     ----------

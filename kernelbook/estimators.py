@@ -18,10 +18,10 @@ digit, where a scikit-learn user expects it: in a ``Pipeline``, in
 =============================== =========================================
 
 ``kernel`` is any kernel of ``kernelbook.kernels``, or one of your own.  Left
-out, it is ``Gaussian(gamma)`` with γ = 1 / (D v), v the variance of all entries
-of X, what scikit-learn calls "scale".  Its hyperparameters are parameters of the
-estimator too: ``kernel__gamma``, or ``kernel__k1.gamma`` where
-``k.parameters()`` says ``k1.gamma``.
+out, it is ``Gaussian(gamma)`` with γ = 1 / (D v), v the variance of all
+entries of X, what scikit-learn calls "scale".  Its hyperparameters are
+parameters of the estimator too: ``kernel__gamma``, or ``kernel__k1.gamma``
+where ``k.parameters()`` says ``k1.gamma``.
 
 Inputs are what the kernel takes: the rows of an array or data frame, sparse
 rows if it is a kernel of inner products such as ``Linear``, and for a kernel

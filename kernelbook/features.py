@@ -164,7 +164,8 @@ def exponents(D: int, degree: int) -> NDArray[np.int64]:
 def monomials(X: ArrayLike, degree: int) -> FloatArray:
     """Feature map of the homogeneous polynomial kernel (xᵀz)^p, notes (11).
 
-    φ_q(x) = √(p! / (Π_d q_d!)) Π_d x_d^q_d, one feature for each row q of ``exponents(D, p)``, so that φ(x)ᵀφ(z) = (xᵀz)^p.
+    φ_q(x) = √(p! / (Π_d q_d!)) Π_d x_d^q_d, one feature for each row q of
+    ``exponents(D, p)``, so that φ(x)ᵀφ(z) = (xᵀz)^p.
 
     Parameters
     ----------

@@ -45,7 +45,8 @@ class Discriminants(NamedTuple):
 def direction(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> FloatArray:
     """The direction along which two classes are best apart.
 
-    w = Σ⁻¹(m₊ - m₋) with Σ = S_W/N + λI and the scatter S_W of both classes about their means.
+    w = Σ⁻¹(m₊ - m₋) with Σ = S_W/N + λI and the scatter S_W of both classes
+    about their means.
 
     Parameters
     ----------

@@ -282,8 +282,8 @@ def preconditioner(
 ) -> Preconditioner:
     """K + λI as the landmarks see it, and easy to divide by.
 
-    P = Q + λI with Q = ΦΦᵀ of Nyström's features.  The eigenvalues of P⁻¹(K + λI) lie
-    between 1 and 1 + ‖K - Q‖/λ.
+    P = Q + λI with Q = ΦΦᵀ of Nyström's features.  The eigenvalues of
+    P⁻¹(K + λI) lie between 1 and 1 + ‖K - Q‖/λ.
 
     Parameters
     ----------

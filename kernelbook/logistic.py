@@ -180,7 +180,8 @@ def likelihood_gradient(
 def information(w: ArrayLike, X: ArrayLike) -> FloatArray:
     """Minus the Hessian of the log-likelihood.
 
-    H = X̃ᵀS X̃ with X̃ = [1 X] and a diagonal S, S_nn = p_n (1 - p_n).  The labels do not enter.
+    H = X̃ᵀS X̃ with X̃ = [1 X] and a diagonal S, S_nn = p_n (1 - p_n).  The
+    labels do not enter.
 
     Parameters
     ----------

@@ -167,10 +167,10 @@ def canonical(
 def closest_points(X: ArrayLike, t: ArrayLike) -> ClosestPoints:
     """The closest points of the convex hulls of the two classes.
 
-    Minimise ‖Σ_n u_n t_n x_n‖ subject to u_n >= 0 and Σ_{t_n = k} u_n = 1
-    for both labels k.  Starts from one pair of examples, one of each class.  Each step
-    adds the pair that reaches least far along p - q and solves for the best
-    mixture of pairs.  Stops when the bounds meet or the hulls touch, and
+    Minimise ‖Σ_n u_n t_n x_n‖ subject to u_n >= 0 and Σ_{t_n = k} u_n = 1 for
+    both labels k.  Starts from one pair of examples, one of each class.  Each
+    step adds the pair that reaches least far along p - q and solves for the
+    best mixture of pairs.  Stops when the bounds meet or the hulls touch, and
     warns (ConvergenceWarning) if it ends before.
 
     Parameters

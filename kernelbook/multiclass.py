@@ -156,7 +156,8 @@ def one_vs_one(fit: Fit, X: ArrayLike, t: ArrayLike, K: int) -> OneVsOne:
 def votes(F: ArrayLike, K: int) -> IntArray:
     """Votes for each class, v_k(x) = Σ_{j≠k} 1[f_kj(x) > 0].
 
-    Here f_jk(x) = -f_kj(x).  A pair whose score is exactly zero votes for neither of its classes.
+    Here f_jk(x) = -f_kj(x).  A pair whose score is exactly zero votes for
+    neither of its classes.
 
     Parameters
     ----------

@@ -5,9 +5,9 @@ and the corner W = k(X_M) = UᵀU,
 
     Q = C W⁻¹ Cᵀ = ΦΦᵀ  with  Φ = C U⁻¹
 
-stands for K.  It is the Gram matrix of the features' projections onto the span of those
-of the landmarks.  Kernel ridge regression on Φ takes NM² operations and M²
-memory: the rows are met once, some at a time.
+stands for K.  It is the Gram matrix of the features' projections onto the span
+of those of the landmarks.  Kernel ridge regression on Φ takes NM² operations
+and M² memory: the rows are met once, some at a time.
 """
 
 from collections.abc import Iterable

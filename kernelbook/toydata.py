@@ -73,7 +73,8 @@ def two_moons(
     """Two interleaved half circles in the plane, with labels -1 and +1.
 
     The upper one is x = (cos s, sin s)ᵀ, the lower one
-    x = (1 - cos s, ½ - sin s)ᵀ, with s uniform in [0, π], plus noise.  Labels alternate, +1 (upper) first.
+    x = (1 - cos s, ½ - sin s)ᵀ, with s uniform in [0, π], plus noise.  Labels
+    alternate, +1 (upper) first.
 
     Parameters
     ----------

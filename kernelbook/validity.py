@@ -67,7 +67,8 @@ def smallest_eigenvalue(K: ArrayLike) -> float:
 def rounding_level(K: ArrayLike) -> float:
     """How far below zero rounding alone may push an eigenvalue.
 
-    δ = 10 ε Σ_n abs(K_nn), with ε = 2⁻⁵² in double precision, and 2⁻²³ if K comes in single precision.
+    δ = 10 ε Σ_n abs(K_nn), with ε = 2⁻⁵² in double precision, and 2⁻²³ if K
+    comes in single precision.
 
     Parameters
     ----------

@@ -119,8 +119,8 @@ class Matern(Stationary):
     """Matérn kernel for nu = 1/2, 3/2 or 5/2, with s = √(2 nu) r / length.
 
     In turn k = e⁻ˢ,  k = (1 + s) e⁻ˢ  or  k = (1 + s + s²/3) e⁻ˢ, where
-    r = ‖x - x'‖ is the Euclidean distance: with the sum of absolute differences in its place,
-    3/2 and 5/2 are no kernels in two dimensions.
+    r = ‖x - x'‖ is the Euclidean distance: with the sum of absolute
+    differences in its place, 3/2 and 5/2 are no kernels in two dimensions.
 
     Examples
     --------
@@ -231,7 +231,8 @@ class Periodic(Stationary):
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:
         """With s_d = 2π(x_d - x'_d)/period, ln k = Σ_d (cos s_d - 1)/length²:
 
-        by period: ∂k = Σ_d s_d sin(s_d) k / length²; by length: ∂k = -2 k ln k.
+        by period: ∂k = Σ_d s_d sin(s_d) k / length²;
+        by length: ∂k = -2 k ln k.
         """
         log_K, turn = np.zeros((2, len(X), len(Z)))
         scale = _finite(1 / self.length / self.length)

@@ -10,6 +10,7 @@ letters are, and over what a sum runs, the worlds say (``docstring_worlds``).
 import inspect
 import re
 from functools import cache
+from itertools import pairwise
 
 from library.examples import modules, public
 
@@ -102,7 +103,7 @@ def statements(docstring, words):
 def says_something(run):
     kinds = [kind for kind, _ in run if kind != "space"]
     worked = [k in COUNTED or text in FUNCTIONS for k, text in run]
-    both = zip(run, run[1:], strict=False)
+    both = pairwise(run)
     calls = any(a == "letter" and b == "open" for (a, _), (b, _) in both)
     enough = 1 if calls and {"op", "sum"} & {*kinds} else 2
     formula = "sum" in kinds or sum(worked) >= enough

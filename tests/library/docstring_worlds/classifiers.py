@@ -105,9 +105,7 @@ def _(p):
 
 @world("logistic.loss")
 def _(p):
-    return p.letters(t=p.labels, y=p.a) | {
-        "=": logistic.loss(p.a, p.labels)
-    }
+    return p.letters(t=p.labels, y=p.a) | {"=": logistic.loss(p.a, p.labels)}
 
 
 @world("logistic.gradient_ascent")
@@ -288,7 +286,9 @@ def machine(p):
     known = p.numbered(t=p.labels, b=found.b, y=of(
         svm.output(found, p.cross)[0]))  # fmt: skip
     return found, known | {
-        r"\alpha": found.alpha, "=": found.dual, "@tolerance": 1e-8
+        r"\alpha": found.alpha,
+        "=": found.dual,
+        "@tolerance": 1e-8,
     }
 
 
@@ -314,7 +314,8 @@ def _(p):
 def _(p):
     alpha = p.rng.uniform(0, 1, N)
     return p.numbered(t=p.labels) | {
-        r"\alpha": alpha, "=": svm.dual_objective(alpha, p.K, p.labels)
+        r"\alpha": alpha,
+        "=": svm.dual_objective(alpha, p.K, p.labels),
     }
 
 
@@ -355,7 +356,8 @@ def _(p):
     t, start = p.labels, p.rng.uniform(0, 1, N)
     e = slope(lambda v: svm.dual_objective(t * v, p.K, t), t * start)
     return p.letters(t=t, v=t * start, e=e) | {
-        r"\alpha": start, "@tolerance": 1e-8
+        r"\alpha": start,
+        "@tolerance": 1e-8,
     }
 
 
@@ -377,7 +379,8 @@ def _(p):
 def _(p):
     found = svm.fit(p.k, p.X, p.labels, p.C)
     return p.kernel(t=p.labels, b=found.b) | {
-        r"\alpha": found.svm.alpha, "y": lambda x: found.output([x])[0]
+        r"\alpha": found.svm.alpha,
+        "y": lambda x: found.output([x])[0],
     }
 
 
@@ -414,7 +417,9 @@ def _(p):
     r = ridge.residual_coefficients(np.ones(1), (p.b * p.labels)[:, None],
                                     p.t, 1.0)  # fmt: skip
     return p.letters(a=a, g=g, r=r, y=p.b * p.labels) | {
-        r"\alpha": split[0], r"\hat{\alpha}": split[1], r"\epsilon": eps
+        r"\alpha": split[0],
+        r"\hat{\alpha}": split[1],
+        r"\epsilon": eps,
     }
 
 
@@ -423,7 +428,8 @@ def _(p):
     found = svr.fit(p.k, p.X, p.t, p.C, 0.1)
     whole = svr.fit_dual(p.k(p.X), p.t, p.C, 0.1)
     return p.kernel(a=whole.a, b=whole.b) | {
-        "y": lambda x: found.output([x])[0], "@tolerance": 1e-7
+        "y": lambda x: found.output([x])[0],
+        "@tolerance": 1e-7,
     }
 
 
@@ -490,8 +496,10 @@ def _(p):
 def street(p):
     """Two classes apart, their hulls' closest points, and the widest street."""
     X = p.X + 4 * np.outer(p.labels, [1.0, 0.5])
-    return X, margin.closest_points(X, p.labels), margin.hard_margin(
-        X, p.labels
+    return (
+        X,
+        margin.closest_points(X, p.labels),
+        margin.hard_margin(X, p.labels),
     )
 
 

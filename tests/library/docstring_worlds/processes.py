@@ -57,7 +57,7 @@ def _(p):
 
 @world("gp.predict")
 def _(p):
-    model, z, column, known = process(p)
+    model, z, _column, known = process(p)
     found = gp.predict(model, [z])
     known |= {
         "m": of(found.mean[0]), "c": 1 + 1 / model.beta,
@@ -247,8 +247,9 @@ def sparse(p, **options):
     """A process with inducing points, and the sums that it is made of."""
     model = inducing.fit(p.k, p.X, p.t, p.lam, p.landmarks, **options)
     Phi = model.features(p.X)
-    U, Q = model.features.factor.U, nystrom.approximation(
-        p.k, p.X, p.landmarks
+    U, Q = (
+        model.features.factor.U,
+        nystrom.approximation(p.k, p.X, p.landmarks),
     )
     factor = np.triu(model.factor.U)
     return model, p.kernel() | {

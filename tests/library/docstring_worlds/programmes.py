@@ -40,7 +40,9 @@ def _(p):
     return known | {"=": duality.duality_gap(qp, p.w, mu, nu, tolerance=1e9)}
 
 
-@world("duality.dual_function", "duality.recover_primal", "duality.dual_ascent")
+@world(
+    "duality.dual_function", "duality.recover_primal", "duality.dual_ascent"
+)
 def _(p):
     """The term that is linear in w is known by the Lagrangian's slope."""
     qp, known = programme(p)

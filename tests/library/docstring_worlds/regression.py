@@ -242,7 +242,9 @@ def _(p):
     features, known = landmarks(p)
     rows = [p.X[:2], p.X[2:]], [p.t[:2], p.t[2:]]
     parts = [features(X) for X in rows[0]]
-    sums = [distributed.partial_sums(*b) for b in zip(parts, rows[1])]
+    sums = [
+        distributed.partial_sums(*b) for b in zip(parts, rows[1], strict=True)
+    ]
     return known | {
         "b": range(1, 3), r"\Phi_": parts, "t_": rows[1],
         "A_": [s.A for s in sums], "r_": [s.r for s in sums],
@@ -276,7 +278,7 @@ def linear_in_features(p, model):
 
 @world("nystrom.approximate_leverage_scores")
 def _(p):
-    features, known = landmarks(p)
+    _features, known = landmarks(p)
     scores = nystrom.approximate_leverage_scores(
         p.k, p.X, 2 + p.lam, p.landmarks
     )
@@ -310,7 +312,9 @@ def _(p):
 
 @world("fourier.FourierRidge", "fourier.fit")
 def _(p):
-    return linear_in_features(p, fourier.fit(p.k, p.X, p.t, p.lam, 4, rng=1, dtype=float))
+    return linear_in_features(
+        p, fourier.fit(p.k, p.X, p.t, p.lam, 4, rng=1, dtype=float)
+    )
 
 
 @world("fourier.feature_map")

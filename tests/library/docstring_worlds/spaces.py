@@ -232,7 +232,10 @@ def _(p):
 
 
 def parts(p, k, name=None, **letters):
-    one, two = kernels.Gaussian(p.lam), kernels.Linear() + kernels.Constant(1.0)
+    one, two = (
+        kernels.Gaussian(p.lam),
+        kernels.Linear() + kernels.Constant(1.0),
+    )
     made = k(p, one, two)
     known = at(p, made, name)
     if name:
@@ -255,11 +258,14 @@ def f(X):
 COEFFICIENTS = [0.3, 0.5, 0.2, 0.4]
 SUM = {"c_": From(0, COEFFICIENTS), "j": range(4)}
 RULES = {
-    "Conjugate": (lambda p, k, l: k.conjugate(f), {"f": lambda x: f([x])[0]}),
-    "Exponential": (lambda p, k, l: kernels.exp(k), {}),
-    "PolynomialOf": (lambda p, k, l: k.polynomial(COEFFICIENTS), SUM),
-    "Product": (lambda p, k, l: k * l, {}),
-    "Sum": (lambda p, k, l: k + l, {}),
+    "Conjugate": (
+        lambda p, k, other: k.conjugate(f),
+        {"f": lambda x: f([x])[0]},
+    ),
+    "Exponential": (lambda p, k, other: kernels.exp(k), {}),
+    "PolynomialOf": (lambda p, k, other: k.polynomial(COEFFICIENTS), SUM),
+    "Product": (lambda p, k, other: k * other, {}),
+    "Sum": (lambda p, k, other: k + other, {}),
 }
 for _name, (_make, _letters) in RULES.items():
 
@@ -298,17 +304,17 @@ def _(p):
 
 @world("kernels.Scaled", "kernels.Scaled.differentiate")
 def _(p):
-    return parts(p, lambda p, k, l: p.b * k, c=p.b)
+    return parts(p, lambda p, k, other: p.b * k, c=p.b)
 
 
 @world("kernels.Scaled.differentiate", of="dot")
 def _(p):
-    return parts(p, lambda p, k, l: p.b * k, "k1.gamma", c=p.b)
+    return parts(p, lambda p, k, other: p.b * k, "k1.gamma", c=p.b)
 
 
 @world("kernels.Scaled.differentiate", of="= k =")
 def _(p):
-    return parts(p, lambda p, k, l: p.b * k, "c", c=p.b)
+    return parts(p, lambda p, k, other: p.b * k, "c", c=p.b)
 
 
 @world("kernels.Stationary")
@@ -319,9 +325,9 @@ def _(p):
 @world("kernels.On")
 def _(p):
     def one(x, z):
-        return kernels.Gaussian(p.lam)(
-            np.atleast_2d(x), np.atleast_2d(z)
-        )[0, 0]
+        return kernels.Gaussian(p.lam)(np.atleast_2d(x), np.atleast_2d(z))[
+            0, 0
+        ]
 
     k = kernels.Gaussian(p.lam).on(1)
     return at(p, k) | {"k_1": one, "x_{S}": p.x[1:], "x'_{S}": p.z[1:]}
@@ -337,7 +343,7 @@ def _(p):
     every = [a + b for a in "ab" for b in "ab"]
 
     def count(part):
-        return lambda s: sum(s[i:i + 2] == every[part] for i in range(7))
+        return lambda s: sum(s[i : i + 2] == every[part] for i in range(7))
 
     texts = [one, two]
     return {
