@@ -40,7 +40,7 @@ def scores(W: ArrayLike, X: ArrayLike) -> FloatArray:
 
 
 def classify(F: ArrayLike) -> IntArray:
-    """The class of the largest score, argmax_k f_k(x).
+    """The class of the largest score, c(x) = argmax_k f_k(x).
 
     Of classes that tie, the first wins: here the smallest number.
 

@@ -233,8 +233,8 @@ def sample(
 ) -> FloatArray:
     """Independent draws from N(mean, cov), one per row.
 
-    With cov = UᵀU and z a vector of independent standard normals, mean + Uᵀz
-    has covariance Uᵀ I U = cov.
+    With cov = UᵀU and z a vector of independent standard normals,
+    y = mean + Uᵀz has covariance Uᵀ I U = cov.
 
     Parameters
     ----------

@@ -335,7 +335,7 @@ def log_marginal_likelihood(gp: GP) -> float:
 def append(gp: GP, x: Any, t: ArrayLike, beta: float | None = None) -> GP:
     """The same process after one more example, in N² operations.
 
-    U gets the column U⁻ᵀk and below it the root of σ²(x) (28); then
+    U gets the column u = U⁻ᵀk and below it r, r² = σ²(x) (28); then
     b = {t - m(x)} / σ²(x) is its coefficient, and a ← a - b C_N⁻¹k.
 
     Parameters

@@ -33,7 +33,7 @@ ROWS = 128  # of K at a time, for inputs that are not cut into tiles
 class RegularisedGram:
     """K + λI as something to multiply by: ``RegularisedGram(k, X, lam) @ V``.
 
-    (K + λI)V from tiles K_ij of the Gram matrix, made anew each time; the
+    B = (K + λI)V from tiles K_ij of the Gram matrix, made anew each time; the
     tile above the diagonal serves below it too, K_ji = K_ijᵀ.
 
     Parameters

@@ -34,7 +34,7 @@ class Linear(InnerProduct):
     """
 
     def evaluate(self, X: Any, Z: Any) -> FloatArray:
-        """XZᵀ."""
+        """K = XZᵀ."""
         return products(X, Z)
 
     def evaluate_diagonal(self, X: Any) -> FloatArray:
@@ -86,7 +86,7 @@ class QuadraticForm(Kernel):
 
 
 def quadratic_form(A: ArrayLike) -> QuadraticForm:
-    """Rule 8: the kernel xᵀAx' with A = Aᵀ ⪰ 0.
+    """Rule 8: k(x, x') = xᵀAx' with A = Aᵀ ⪰ 0.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class Polynomial(InnerProduct):
     c: float = non_negative(0.0)
 
     def evaluate(self, X: Any, Z: Any) -> FloatArray:
-        """XZᵀ + c, to the power of the degree."""
+        """k = (xᵀx' + c)^degree, for all pairs."""
         S = products(X, Z)
         S += self.c
         return _to_the_power(S, self.degree)

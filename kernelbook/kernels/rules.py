@@ -193,7 +193,7 @@ class Scaled(Composite):
         return f"{self.c!r} * {_shown(self.k1, ATOM)}"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """c K₁."""
+        """K = c K₁."""
         (K,) = Ks
         K *= self.c
         return K
@@ -223,7 +223,7 @@ class Sum(Composite):
         return f"{_shown(self.k1, SUM)} + {_shown(self.k2, PRODUCT)}"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """K₁ + K₂."""
+        """K = K₁ + K₂."""
         K1, K2 = Ks
         K1 += K2
         return K1
@@ -257,7 +257,7 @@ class Product(Composite):
         return f"{_shown(self.k1, PRODUCT)} * {_shown(self.k2, ATOM)}"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """K₁ K₂, entry by entry."""
+        """k = k₁ k₂, entry by entry."""
         K1, K2 = Ks
         K1 *= K2
         return K1
@@ -346,7 +346,7 @@ class Conjugate(Composite):
         return self.k1, _OneFeature(self.f)
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """K₁ times f(x) f(x'), entry by entry."""
+        """k = f(x) k₁ f(x'), entry by entry."""
         K1, ff = Ks
         K1 *= ff
         return K1
@@ -404,7 +404,7 @@ class Exponential(Composite):
         return f"exp({self.k1!r})"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """exp(K₁), entry by entry."""
+        """k = exp(k₁), entry by entry."""
         (K,) = Ks
         return np.exp(K, out=K)
 
@@ -416,7 +416,7 @@ class Exponential(Composite):
 
 
 def exp(k: Kernel) -> Exponential:
-    """Rule 7: the kernel exp(k(x, x')).
+    """Rule 7: the kernel q(x, x') = exp(k(x, x')).
 
     Examples
     --------

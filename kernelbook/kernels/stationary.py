@@ -36,7 +36,7 @@ class Stationary(Kernel):
 class Gaussian(Stationary):
     """Gaussian kernel, k(x, x') = exp(-gamma ‖x - x'‖²), notes (12).
 
-    ``gamma`` = 1 / (2 σ²) for a kernel of width σ.
+    For a kernel of width σ, gamma = 1 / (2 σ²).
 
     Examples
     --------

@@ -103,8 +103,7 @@ def statements(docstring, words):
 def says_something(run):
     kinds = [kind for kind, _ in run if kind != "space"]
     worked = [k in COUNTED or text in FUNCTIONS for k, text in run]
-    both = pairwise(run)
-    calls = any(a == "letter" and b == "open" for (a, _), (b, _) in both)
+    calls = ("letter", "open") in pairwise(k for k, _ in run if k != "sub")
     enough = 1 if calls and {"op", "sum"} & {*kinds} else 2
     formula = "sum" in kinds or sum(worked) >= enough
     return "rel" in kinds[1:-1] or ("letter" in kinds and formula)

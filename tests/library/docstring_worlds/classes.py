@@ -267,6 +267,13 @@ def _(p):
     return linear_scores(p)[1]
 
 
+@world("discriminant.classify")
+def _(p):
+    W, known = linear_scores(p)
+    found = discriminant.classify(discriminant.scores(W, [p.x]))[0]
+    return known | {"c": of(int(found))}
+
+
 @world("discriminant.boundary")
 def _(p):
     W, known = linear_scores(p)

@@ -124,6 +124,14 @@ def _(p):
     }  # fmt: skip
 
 
+@world("gaussians.sample", of="z")
+def _(p):
+    z = np.random.default_rng(p.n).standard_normal(N)
+    y = gaussians.sample(p.t, p.K, 1, rng=p.n)[0]
+    return {"y": y, "z": z, "U": linalg.cholesky(p.K),
+            r"\mathrm{mean}": p.t, "@tolerance": 1e-7}  # fmt: skip
+
+
 @world("gaussians.linear_map")
 def _(p):
     y = gaussians.linear_map(p.Phi.T, p.t, p.K)
@@ -195,7 +203,8 @@ def _(p):
     model, known = conditioned(p)
     new, found = gp.append(model, p.x, p.b), gp.predict(model, [p.x])
     return known | {
-        "b": new.a[-1], "t": p.b, r"\leftarrow": new.a[:-1],
+        "u": new.factor.U[:N, N], "r": new.factor.U[N, N],
+        "U": np.triu(model.factor.U), "b": new.a[-1], "t": p.b, r"\leftarrow": new.a[:-1],
         r"\sigma^2(x)": found.noisy_variance[0], "m": of(found.mean[0]),
         "k": p.k(p.X, [p.x])[:, 0],
     }  # fmt: skip

@@ -478,8 +478,10 @@ world("iterative.conjugate_gradients", of=r"p \leftarrow")(
 
 @world("iterative.RegularisedGram")
 def _(p):
-    tiles = [p.X[:2], p.X[2:]]
+    tiles, V = [p.X[:2], p.X[2:]], p.rng.standard_normal((N, 2))
     return {
+        "K": p.k(p.X), r"\lambda": p.lam, r"\mathbf I": np.eye(N), "V": V,
+        "B": iterative.RegularisedGram(p.k, p.X, p.lam) @ V,
         "K_": lambda i, j: p.k(tiles[int(i) - 1], tiles[int(j) - 1]),
         "i": range(1, 3), "j": range(1, 3),
     }  # fmt: skip

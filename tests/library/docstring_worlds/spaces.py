@@ -120,6 +120,7 @@ kernel("Constant", lambda p: kernels.Constant(p.lam), c=lambda p: p.lam)
 kernel("Linear", lambda p: kernels.Linear())
 POWER = {"c": lambda p: p.lam, DEGREE: lambda p: 3}
 kernel("Polynomial", polynomial, **POWER)
+kernel("Polynomial.evaluate", polynomial, "c", **POWER)
 kernel("Polynomial.differentiate", polynomial, "c", **POWER)
 kernel("Gaussian", lambda p: kernels.Gaussian(p.lam), **GAMMA)
 kernel("Gaussian.differentiate", lambda p: kernels.Gaussian(p.lam), "gamma",
@@ -194,6 +195,27 @@ def _(p):
     k = kernels.Gaussian(p.lam)
     return {r"\gamma": p.lam, "r": np.linalg.norm(p.x - p.z),
             "=": k([p.x], [p.z])[0, 0]}  # fmt: skip
+
+
+@world("kernels.Linear.evaluate")
+def _(p):
+    return {"K": kernels.Linear()(p.X, p.many), "X": p.X, "Z": p.many}
+
+
+@world("kernels.Gaussian", of=r"\sigma")
+def _(p):
+    """A width is where e⁻½ is reached."""
+    k = kernels.Gaussian(p.lam)
+    r = np.linalg.norm(p.x - p.z)
+    half = -np.log(k([p.x], [p.z])[0, 0])
+    return {r"\gamma": p.lam, r"\sigma": r / np.sqrt(2 * half)}
+
+
+@world("kernels.exp")
+def _(p):
+    k = kernels.Gaussian(p.lam)
+    e = kernels.exp(k)
+    return at(p, k) | {"q": lambda x, z: e([x], [z])[0, 0]}
 
 
 @world("kernels.QuadraticForm", "kernels.quadratic_form", "kernels",
@@ -273,7 +295,7 @@ for _name, (_make, _letters) in RULES.items():
     def _(p, make=_make, letters=_letters):
         return parts(p, make, **letters)
 
-    @world(f"kernels.{_name}.differentiate")
+    @world(f"kernels.{_name}.combine", f"kernels.{_name}.differentiate")
     def _(p, make=_make, letters=_letters):
         return parts(p, make, "k1.gamma", **letters)
 
@@ -295,11 +317,24 @@ def _(p):
     }
 
 
-@world("kernels.PolynomialOf.combine", "kernels.Kernel.polynomial")
+@world("kernels.PolynomialOf.combine", of="sum")
+@world("kernels.Kernel.polynomial")
 def _(p):
     known = parts(p, RULES["PolynomialOf"][0], **SUM)
     K, k = (known[n](p.x, p.z) for n in ("k_1", "k"))
     return known | {"K_1": K, "=": k, "k": known["k_1"]}
+
+
+@world("kernels.Sum.combine", of="K_")
+def _(p):
+    one, two = kernels.Gaussian(p.lam), kernels.Linear()
+    return {"K": (one + two)(p.X), "K_1": one(p.X), "K_2": two(p.X)}
+
+
+@world("kernels.Scaled.combine")
+def _(p):
+    one = kernels.Gaussian(p.lam)
+    return {"K": (p.b * one)(p.X), "K_1": one(p.X), "c": p.b}
 
 
 @world("kernels.Scaled", "kernels.Scaled.differentiate")
