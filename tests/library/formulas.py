@@ -103,10 +103,16 @@ def statements(docstring, words):
 def says_something(run):
     kinds = [kind for kind, _ in run if kind != "space"]
     worked = [k in COUNTED or text in FUNCTIONS for k, text in run]
-    calls = ("letter", "open") in pairwise(k for k, _ in run if k != "sub")
+    pairs = pairwise(k for k, _ in run if k != "sub")
+    calls = [*pairs].count(("letter", "open"))
     enough = 1 if calls and {"op", "sum"} & {*kinds} else 2
-    formula = "sum" in kinds or sum(worked) >= enough
-    return "rel" in kinds[1:-1] or ("letter" in kinds and formula)
+    formula = "sum" in kinds or calls > 1 or sum(worked) >= enough
+    named = any(k == "letter" or is_argument(k, text) for k, text in run)
+    return named and ("rel" in kinds or formula)
+
+
+def is_argument(kind, text):
+    return kind == "word" and text not in FUNCTIONS | OPERATORS
 
 
 def trimmed(run):
@@ -120,6 +126,7 @@ def prepared(text):
     """Brackets where a logarithm or a determinant is written without."""
     text = re.sub(r" \(\d+(?:\.\d+)?\)", "", text)  # equations
     text = re.sub(r"={2,}", "", text)  # tables
+    text = re.sub(r"``.*?``", without_code, text)
     text = re.sub(r"11ᵀ", "𝕝𝕝ᵀ", text)
     text = re.sub(r"\b1(?=[φt]\u0304)|(?<=[bK])1(?=[ )])", "𝕝", text)
     text = re.sub(r"ln ?\|([^|]+)\|", r"lndet(\1)", text)
@@ -130,6 +137,10 @@ def prepared(text):
     text = re.sub(r"(``)?\|([^|]*∩[^|]*)\|(``)?", r"size(\2)", text)
     text = text.replace("[1 X]", "(𝕝, X)").replace(" 1[", " 𝟙[")
     return re.sub(rf"(?<![A-Za-z_])({PRODUCTS})(?![a-z])", apart, text)
+
+
+def without_code(found):
+    return ";" if "=" in found[0] else found[0]
 
 
 def apart(found):

@@ -651,3 +651,38 @@ def _(p):
         "k": k + 1, "v": multiclass.votes(F, 3)[0].astype(float),
         "s": multiclass.total_scores(F, 3)[0], "=": found[k],
     }  # fmt: skip
+
+
+# the table of rules
+
+
+def rule(name, of):
+    @world("kernels", of=of)
+    def _(p):
+        known = parts(p, RULES[name][0], **RULES[name][1])
+        value = known["k"](p.x, p.z)
+        powers = COEFFICIENTS
+        q = lambda v: sum(c * v**j for j, c in enumerate(powers))  # noqa: E731
+        return known | {"=": value, "q": q}
+
+
+rule("Sum", of="+k_{2}")
+rule("Product", of="x')k_{2}")
+rule("PolynomialOf", of="q(k_{1}")
+rule("Conjugate", of="f(x)k")
+rule("Exponential", of="exp")
+
+
+@world("kernels.Kernel.conjugate")
+def _(p):
+    one = kernels.Gaussian(p.lam)
+    k = one.conjugate(f)
+    return at(p, one) | {"f": lambda x: f([x])[0],
+                         "=": k([p.x], [p.z])[0, 0]}  # fmt: skip
+
+
+@world("kernels.Conjugate.parts", of="f")
+def _(p):
+    k = kernels.Gaussian(p.lam).conjugate(f)
+    value = k.parts[1](np.array([p.x]), np.array([p.z]))[0, 0]
+    return at(p, k) | {"f": lambda x: f([x])[0], "=": value}
