@@ -261,7 +261,7 @@ def fit(
     """Kernel ridge regression on M random features, in NM² operations.
 
     w = (ΦᵀΦ + λI_M)⁻¹ Φᵀt, ``ridge.fit_primal`` on :func:`feature_map`, with
-    ΦᵀΦ and Φᵀt added up over blocks of rows.
+    its products added up over blocks of rows.
 
     Parameters
     ----------

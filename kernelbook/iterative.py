@@ -257,7 +257,7 @@ class Preconditioner:
     """P = ΦΦᵀ + λI, which is divided by; made by :func:`preconditioner`.
 
     It keeps Nyström's features ``Phi`` (N, M), ``lam`` and the Cholesky
-    ``factor`` of ΦᵀΦ + λI.
+    ``factor`` of its inner matrix, ΦᵀΦ + λI.
     """
 
     Phi: FloatArray = field(repr=False)

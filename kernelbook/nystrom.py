@@ -408,7 +408,7 @@ def fit(
     w = (ΦᵀΦ + λI_M)⁻¹ Φᵀt with Nyström's features Φ = C U⁻¹; the fit of
     ``ridge.fit_dual(Q, t, lam)``, without the N × N matrix.
 
-    Memory is M² and a block of rows; ΦᵀΦ and Φᵀt are added up over these.
+    Memory is M² and a block of rows: products are added up over these.
 
     Parameters
     ----------

@@ -106,7 +106,9 @@ def says_something(run):
     pairs = pairwise(k for k, _ in run if k != "sub")
     calls = [*pairs].count(("letter", "open"))
     enough = 1 if calls and {"op", "sum"} & {*kinds} else 2
-    formula = "sum" in kinds or calls > 1 or sum(worked) >= enough
+    turned = any(k == "sup" and text[0] in "ᵀ⁻" for k, text in run)
+    both = turned and kinds.count("letter") > 1
+    formula = "sum" in kinds or calls > 1 or both or sum(worked) >= enough
     named = any(k == "letter" or is_argument(k, text) for k, text in run)
     return named and ("rel" in kinds or formula)
 

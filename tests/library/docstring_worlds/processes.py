@@ -263,6 +263,9 @@ def sparse(p, **options):
     factor = np.triu(model.factor.U)
     return model, p.kernel() | {
         "y": lambda x: inducing.predict(model, [x]).mean[0],
+        "=": inducing.subset_of_regressors(model, [p.x]).mean[0]
+        if np.isfinite(model.missed)
+        else None,
         r"\beta": p.lam, r"\Phi": Phi, "B": factor.T @ factor, "w": model.w,
         r"\phi": lambda x: model.features([x])[0], r"\phi_": Phi, "Q": Q,
         r"\mathbf I": np.eye(M), "U": np.triu(U),

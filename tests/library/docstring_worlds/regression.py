@@ -237,7 +237,7 @@ def _(p):
     }  # fmt: skip
 
 
-@world("nystrom.fit_blocks", "distributed.partial_sums")
+@world("nystrom.fit_blocks", "distributed.partial_sums", of="_{b}")
 def _(p):
     features, known = landmarks(p)
     rows = [p.X[:2], p.X[2:]], [p.t[:2], p.t[2:]]
@@ -249,6 +249,27 @@ def _(p):
         "b": range(1, 3), r"\Phi_": parts, "t_": rows[1],
         "A_": [s.A for s in sums], "r_": [s.r for s in sums],
     }  # fmt: skip
+
+
+@world("distributed.PartialSums")
+def _(p):
+    sums = distributed.partial_sums(p.Phi, p.t)
+    return p.letters(A=sums.A, r=sums.r) | {r"\mathrm{tt}": sums.tt}
+
+
+def summed(part):
+    """One of the sums over rows, for a text that only names it."""
+
+    def build(p):
+        sums = distributed.partial_sums(p.Phi, p.t)
+        return p.letters() | {"=": getattr(sums, part)}
+
+    return build
+
+
+for _part, _text in {"A": r"\Phi^{\top}\Phi", "r": r"\Phi^{\top}t"}.items():
+    world("distributed", "inducing", of=_text)(summed(_part))
+world("inducing", of="t^{\\top}t")(summed("tt"))
 
 
 @world("distributed.ridge")
@@ -300,6 +321,12 @@ def _(p):
         "C": p.k(p.X, best), "W": p.k(best), "d": np.where(np.diag(left) > 1e-12, np.diag(left), 0),
         "p": int(after.numbers[M]) + 1, "l": after.L[:, M],
     }  # fmt: skip
+
+
+@world("nystrom.PivotedCholesky", of="tr")
+def _(p):
+    found, known = pivots(p, M)
+    return known | {"=": found.missed[-1]}
 
 
 @world("nystrom.pivoted_cholesky", of=r"\le")
@@ -500,6 +527,24 @@ def _(p):
         r"\mathrm{lndet}(P)": found.log_determinant(),
         r"\Phi^{\top}\Phi + \lambda \mathbf I":
             features(p.X).T @ features(p.X) + p.lam * np.eye(M),
+    }  # fmt: skip
+
+
+@world("iterative.Preconditioner", of=r"\Phi^{\top}\Phi")
+def _(p):
+    _, known = landmarks(p)
+    found = iterative.preconditioner(p.k, p.X, p.lam, p.landmarks)
+    U = np.triu(found.factor.U)
+    return known | {"=": U.T @ U}
+
+
+@world("iterative.preconditioner", of="P^{-1}")
+def _(p):
+    _, known = landmarks(p)
+    found = iterative.preconditioner(p.k, p.X, p.lam, p.landmarks)
+    return known | {
+        "=": found(p.k(p.X) + p.lam * np.eye(N)), r"\mathbf I": np.eye(N),
+        "P": np.linalg.inv(found(np.eye(N))),
     }  # fmt: skip
 
 

@@ -512,6 +512,7 @@ def _(p):
     return {
         "q": rows[row], "D": D, "d": range(1, D + 1), "p": 4, "x": x,
         r"\mathrm{degree}": 4, "z": p.z,
+        "=": kernels.Polynomial(4, 0.0)([x], [p.z])[0, 0],
         r"\phi_q(x)": features.monomials([x], 4)[0, row],
         r"\phi": lambda x: features.monomials([x], 4)[0],
     }  # fmt: skip
@@ -531,6 +532,11 @@ def _(p):
 
 
 # certificates
+
+
+@world("validity", "validity.find_counterexample")
+def _(p):
+    return p.letters(v=p.a) | {"=": validity.energy(p.K, p.a)}
 
 
 @world("validity.smallest_eigenvalue")
@@ -664,6 +670,27 @@ def rule(name, of):
         powers = COEFFICIENTS
         q = lambda v: sum(c * v**j for j, c in enumerate(powers))  # noqa: E731
         return known | {"=": value, "q": q}
+
+
+@world("kernels", of="x^{\\top}x'")
+def _(p):
+    return {"x": p.x, "x'": p.z,
+            "=": kernels.Linear()([p.x], [p.z])[0, 0]}  # fmt: skip
+
+
+@world("kernels", of="A x'")
+def _(p):
+    k = square(p)
+    return {"x": p.x, "x'": p.z, "A": np.array(k.A),
+            "=": k([p.x], [p.z])[0, 0]}  # fmt: skip
+
+
+@world("kernels.QuadraticForm", of=r"R^{\top}x")
+@world("kernels.QuadraticForm.prepare")
+def _(p):
+    k = square(p)
+    root = k.prepare(np.eye(D))
+    return {"x": p.x, "R": root, "=": k.prepare(np.array([p.x]))[0]}
 
 
 rule("Sum", of="+k_{2}")
