@@ -48,7 +48,8 @@ class PartialSums(NamedTuple):
 def partial_sums(Phi: ArrayLike, t: ArrayLike) -> PartialSums:
     """The part of the normal equations that some rows have.
 
-    A_b = Φ_bᵀΦ_b,  r_b = Φ_bᵀt_b,  and over all blocks ΦᵀΦ = Σ_b A_b and Φᵀt = Σ_b r_b.
+    A_b = Φ_bᵀΦ_b,  r_b = Φ_bᵀt_b,  and over all blocks ΦᵀΦ = Σ_b A_b and
+    Φᵀt = Σ_b r_b.
 
     Parameters
     ----------

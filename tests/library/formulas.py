@@ -104,7 +104,7 @@ def says_something(run):
     kinds = [kind for kind, _ in run if kind != "space"]
     worked = [k in COUNTED or text in FUNCTIONS for k, text in run]
     pairs = pairwise(k for k, _ in run if k != "sub")
-    calls = [*pairs].count(("letter", "open"))
+    calls = sum(b == "open" and a in ("letter", "word") for a, b in pairs)
     enough = 1 if calls and {"op", "sum"} & {*kinds} else 2
     turned = any(k == "sup" and text[0] in "ᵀ⁻" for k, text in run)
     both = turned and kinds.count("letter") > 1

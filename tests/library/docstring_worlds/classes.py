@@ -195,7 +195,7 @@ def _(p):
 # scores
 
 
-@world("calibration", "calibration.Sigmoid", "calibration.probability",
+@world("calibration", "calibration.Sigmoid",
        "calibration.fit_sigmoid")  # fmt: skip
 def _(p):
     y, t = p.a, p.labels
@@ -203,19 +203,16 @@ def _(p):
     q = calibration.soft_targets(t)
 
     def surprise(sr):
-        chance = np.clip(expit(sr[0] * y + sr[1]), 1e-300, 1 - 1e-16)
-        return -np.log(np.where(q > 0.5, chance, 1 - chance)) @ abs(
-            np.where(q > 0.5, q, 1 - q)
-        ) - np.log(np.where(q > 0.5, 1 - chance, chance)) @ abs(
-            np.where(q > 0.5, 1 - q, q)
-        )
+        y_n = sr[0] * y + sr[1]
+        return np.logaddexp(0, -y_n) @ q + np.logaddexp(0, y_n) @ (1 - q)
 
     least = optimize.minimize(surprise, [0.0, 0.0], tol=1e-14).fun
     p_n = calibration.probability(fitted, y)
     new = calibration.probability(fitted, [p.b])[0]
     return {
         "N": N, "n": range(1, N + 1), "q": q, "p_": p_n, "=": least,
-        "@tolerance": 1e-7, "y_": y, "y": p.b, "s": fitted.slope, "r": fitted.offset,
+        "@tolerance": 1e-7, "y_": y, "y": p.b,
+        "s": fitted.slope, "r": fitted.offset,
         r"\mathrm{slope}": fitted.slope, r"\mathrm{offset}": fitted.offset,
         r"\sigma": expit, "x": p.b, r"p(+1 \mid x)": new, "y(x)": p.b,
     }  # fmt: skip
@@ -390,7 +387,7 @@ def _(p):
     return known | {"w": w, "m_+": means[1], "m_-": means[0]}
 
 
-@world("fisher.scatter", "fisher")
+@world("fisher.scatter")
 def _(p):
     return scattered(p, p.classes, p.many)
 

@@ -494,7 +494,7 @@ def _(p):
 
 
 def street(p):
-    """Two classes apart, their hulls' closest points, and the widest street."""
+    """Two classes apart, their closest points, and the widest street."""
     X = p.X + 4 * np.outer(p.labels, [1.0, 0.5])
     return (
         X,
@@ -524,7 +524,8 @@ def _(p):
 def _(p):
     X, points, best = street(p)
     return p.letters(w=best.w, b=best.b, t=p.labels) | {
-        "x_": X, "u": points.u, "k": Each([1, -1]), "p": points.p, "q": points.q,
+        "x_": X, "u": points.u, "k": Each([1, -1]),
+        "p": points.p, "q": points.q,
         r"\alpha": best.alpha, "@tolerance": 1e-7,
     }  # fmt: skip
 

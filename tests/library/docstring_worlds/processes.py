@@ -204,13 +204,13 @@ def _(p):
     new, found = gp.append(model, p.x, p.b), gp.predict(model, [p.x])
     return known | {
         "u": new.factor.U[:N, N], "r": new.factor.U[N, N],
-        "U": np.triu(model.factor.U), "b": new.a[-1], "t": p.b, r"\leftarrow": new.a[:-1],
+        "U": np.triu(model.factor.U), "b": new.a[-1], "t": p.b,
+        r"\leftarrow": new.a[:-1],
         r"\sigma^2(x)": found.noisy_variance[0], "m": of(found.mean[0]),
         "k": p.k(p.X, [p.x])[:, 0],
     }  # fmt: skip
 
 
-@world("gp.log_marginal_likelihood", of="P")
 @world("gp.log_marginal_likelihood", of="H")
 def _(p):
     """With a trend: the targets as far as no trend explains them."""

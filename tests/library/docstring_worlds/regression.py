@@ -316,9 +316,10 @@ def _(p):
     found, known = pivots(p, M)
     after, _ = pivots(p, M + 1)
     best = p.X[found.numbers]
-    left = p.k(p.X) - nystrom.approximation(p.k, p.X, best)
+    left = np.diag(p.k(p.X) - nystrom.approximation(p.k, p.X, best))
+    left = np.where(left > 1e-12, left, 0)
     return known | {
-        "C": p.k(p.X, best), "W": p.k(best), "d": np.where(np.diag(left) > 1e-12, np.diag(left), 0),
+        "C": p.k(p.X, best), "W": p.k(best), "d": left,
         "p": int(after.numbers[M]) + 1, "l": after.L[:, M],
     }  # fmt: skip
 
@@ -467,7 +468,8 @@ def _(p):
     A, P, b, x, r, z, _ = steps(p)
     first = x[1] * np.linalg.norm(z[0]) / np.linalg.norm(x[1])
     return {
-        "A": A, "p": first, "r": r[0], "z": z[0], "s": b @ np.linalg.solve(P, b),
+        "A": A, "p": first, "r": r[0], "z": z[0],
+        "s": b @ np.linalg.solve(P, b),
         r"\alpha": np.linalg.norm(x[1]) / np.linalg.norm(z[0]),
     }  # fmt: skip
 
@@ -645,3 +647,12 @@ def _(p):
     features = fourier.feature_map(p.lam * p.k, D, 6, rng=p.n, dtype=float)
     top = features.columns(np.zeros((1, D)))[0, 0]
     return {"M": 6, r"\mathrm{height}": p.lam, "=": top}
+
+
+@world("iterative.LogDeterminant")
+@world("iterative.log_determinant", of="K")
+def _(p):
+    """Of orthogonal inputs, where probes of signs make no error."""
+    X, k = np.diag(p.rng.uniform(1, 2, N)), kernels.Linear()
+    found = iterative.log_determinant(k, X, p.lam, rng=p.n)
+    return p.letters(K=k(X)) | {"=": found.value}

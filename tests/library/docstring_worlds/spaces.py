@@ -132,7 +132,6 @@ kernel("ARDGaussian.differentiate", ard, "gamma[1]", d=lambda p: 2,
 kernel("ExponentialQuadratic", quadratic, **THETA)
 kernel("RationalQuadratic", rational, **RATIONAL)
 kernel("Periodic", periodic, **PERIODIC)
-kernel("Stationary", lambda p: kernels.Gaussian(p.lam))
 
 
 def u(p):
@@ -295,9 +294,12 @@ for _name, (_make, _letters) in RULES.items():
     def _(p, make=_make, letters=_letters):
         return parts(p, make, **letters)
 
-    @world(f"kernels.{_name}.combine", f"kernels.{_name}.differentiate")
+    @world(f"kernels.{_name}.differentiate")
     def _(p, make=_make, letters=_letters):
         return parts(p, make, "k1.gamma", **letters)
+
+    if _name in ("Conjugate", "Exponential", "Product"):
+        world(f"kernels.{_name}.combine")(_)
 
 
 @world("kernels.Sum.differentiate", of="k}_{2}")
@@ -337,7 +339,7 @@ def _(p):
     return {"K": (p.b * one)(p.X), "K_1": one(p.X), "c": p.b}
 
 
-@world("kernels.Scaled", "kernels.Scaled.differentiate")
+@world("kernels.Scaled")
 def _(p):
     return parts(p, lambda p, k, other: p.b * k, c=p.b)
 
@@ -427,7 +429,7 @@ def arcsine(p):
 world("kernels.ArcSine", "kernels.ArcSine.differentiate")(arcsine)
 
 
-@world("networks.relu", "networks.gelu")
+@world("networks.relu")
 def _(p):
     return {"z": p.a[p.n], r"\phi": lambda z: float(networks.relu(z))}
 
