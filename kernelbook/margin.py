@@ -32,7 +32,7 @@ class ClosestPoints:
     q: FloatArray
     """(D,) point of the hull of class -1."""
     u: FloatArray = field(repr=False)
-    """(N,) convex weights; p = Σ u_n x_n over class +1, q over class -1."""
+    """(N,) convex weights; p = Σ_{t_n = 1} u_n x_n, and q of class -1."""
     direction: FloatArray = field(repr=False)
     """(D,) p - q divided by its length, with the digits that p - q loses."""
     upper: float
@@ -55,7 +55,7 @@ class HardMargin:
     """The hyperplane of maximum margin, with its certificate."""
 
     w: FloatArray
-    """(D,) weights, scaled so that the smallest t_n(wᵀx_n + b) is 1."""
+    """(D,) weights, scaled so that min_n t_n(wᵀx_n + b) = 1."""
     b: float
     """Bias."""
     alpha: FloatArray = field(repr=False)

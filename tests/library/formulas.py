@@ -7,6 +7,7 @@ makes LaTeX of it: no letter is bold, ∂C is a symbol, and so on.  What the
 letters are, and over what a sum runs, the worlds say (``docstring_worlds``).
 """
 
+import ast
 import inspect
 import re
 from functools import cache
@@ -254,7 +255,10 @@ def docstrings():
 
 @cache
 def documented():
-    """The same and, besides, modules and what classes have of their own."""
+    """The same and, besides, modules and what classes have of their own.
+
+    That are methods, and fields with a string below them.
+    """
     found = {}
     for module in [*modules(), estimators]:
         short = module.__name__.partition(".")[2]
@@ -267,7 +271,18 @@ def documented():
                 if said and thing.__doc__ and re.match("__call|[^_]", own):
                     text = inspect.cleandoc(thing.__doc__)
                     found[f"{name}.{own}"] = text, words
+            for field, text in told(kind):
+                found[f"{name}.{field}"] = text, words
     return docstrings() | found
+
+
+def told(kind):
+    """The strings below fields, which Python itself forgets."""
+    (tree,) = ast.parse(inspect.getsource(kind)).body
+    for field, below in pairwise(tree.body):
+        match field, below:
+            case ast.AnnAssign(), ast.Expr(ast.Constant(value=str(text))):
+                yield field.target.id, text
 
 
 def fields(kind):

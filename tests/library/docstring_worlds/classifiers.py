@@ -1,5 +1,7 @@
 """Classifiers."""
 
+import warnings
+
 import numpy as np
 from scipy.special import expit
 from typeset import Each
@@ -101,6 +103,14 @@ def _(p):
     return p.letters(w=fit.w[1:], b=fit.w[0], L=of(value)) | {
         "=": -fit.objectives[-1]
     }
+
+
+@world("logistic.Fit.objectives")
+def _(p):
+    fit = logistic.fit(p.X, p.labels, p.lam)
+    w = fit.path[1]
+    value = logistic.log_likelihood(w, p.X, p.labels)
+    return p.letters(w=w[1:], b=w[0], L=of(value)) | {"=": fit.objectives[1]}
 
 
 @world("logistic.loss")
@@ -520,7 +530,8 @@ def _(p):
     return p.letters(w=w, b=b, t=p.labels) | {"x_": X}
 
 
-@world("margin.closest_points", "margin.hard_margin")
+@world("margin.closest_points", "margin.hard_margin",
+       "margin.ClosestPoints.u", "margin.HardMargin.w")  # fmt: skip
 def _(p):
     X, points, best = street(p)
     return p.letters(w=best.w, b=best.b, t=p.labels) | {
@@ -531,13 +542,37 @@ def _(p):
 
 
 @world("margin.closest_points", of=r"\lVert")
+@world("margin.ClosestPoints.upper")
 def _(p):
     X, points, _ = street(p)
-    return p.letters(t=p.labels) | {"x_": X, "u": points.u,
-                                    "=": points.upper}  # fmt: skip
+    return p.letters(t=p.labels) | {
+        "x_": X, "u": points.u, "p": points.p, "q": points.q,
+        "=": points.upper,
+    }  # fmt: skip
 
 
 @world("margin.hard_margin", of=r"\frac")
 def _(p):
     _, _, best = street(p)
     return {"w": best.w, "=": 2 / best.margin**2}
+
+
+@world("margin.HardMargin.margin")
+def _(p):
+    _, _, best = street(p)
+    return {"w": best.w, "=": best.margin}
+
+
+@world("kernel_logistic.DualFit.gradient_norm")
+def _(p):
+    """After one step of Newton, when the gradient is not yet zero."""
+    Phi, t, lam = p.Phi, p.labels, p.lam
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = kernel_logistic.fit_dual(Phi @ Phi.T, t, lam, max_iterations=1)
+    w = ridge.weights_from_dual(fit.a, Phi)
+    r = kernel_logistic.dual_residual(fit.a, Phi @ Phi.T, t, lam)
+    return p.letters(a=fit.a, w=w, r=r, K=Phi @ Phi.T) | {
+        r"\nabla J(w)": kernel_logistic.gradient(w, Phi, t, lam),
+        "=": fit.gradient_norm,
+    }

@@ -85,3 +85,18 @@ def _(p):
         "f": lambda x: values[x],
         "f^*": lambda s: duality.conjugate(f, x, [s])[0],
     }  # fmt: skip
+
+
+@world("duality.Residuals.stationarity")
+def _(p):
+    """In one variable, where the largest entry is the only one."""
+    P, q, G, A, nu = p.lam, 20.0, p.a, p.b, p.C
+    mu = p.rng.uniform(0, 1, N)
+    qp = duality.QuadraticProgram(
+        [[P]], [q], G[:, None], np.ones(N), [[A]], [1.0]
+    )
+    found = duality.kkt_residuals(qp, [p.t[0]], mu, [nu])
+    return {
+        "P": P, "q": q, "G": G, "A": A, r"\mu": mu, r"\nu": nu, "w": p.t[0],
+        "=": found.stationarity,
+    }  # fmt: skip

@@ -656,3 +656,16 @@ def _(p):
     X, k = np.diag(p.rng.uniform(1, 2, N)), kernels.Linear()
     found = iterative.log_determinant(k, X, p.lam, rng=p.n)
     return p.letters(K=k(X)) | {"=": found.value}
+
+
+@world("iterative.Solution.residual")
+def _(p):
+    A, b = p.K + np.eye(N), p.t
+    found = unfinished(iterative.conjugate_gradients, A, b, steps=1)
+    return {"A": A, "b": b, "x": found.x, "=": found.residual}
+
+
+@world("iterative.IterativeRidge.residual")
+def _(p):
+    model = unfinished(iterative.fit, p.k, p.X, p.t, p.lam, steps=1)
+    return p.kernel(a=model.a) | {"=": model.residual}
