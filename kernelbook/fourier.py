@@ -200,8 +200,8 @@ def feature_map(
     φ(x)ᵀφ(x') = (2/M) Σ_j cos(ω_jᵀ(x - x')), from M/2 frequencies ω_j.
 
     Its variance is {1 + k(2(x - x')) - 2 k(x - x')²} / M for a kernel of
-    height 1 and independent frequencies: the error falls like 1/√M whatever D
-    is.
+    height 1 and independent frequencies: the error falls like 1/√M in any
+    dimension.
 
     Parameters
     ----------

@@ -210,10 +210,10 @@ def loss(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> float:
 def subgradient(
     w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike
 ) -> tuple[FloatArray, float]:
-    """A subgradient of the loss: the mistakes pull.
+    """A subgradient of the loss, by the weights and by the bias.
 
-    g = -Σ_{n ∈ M} t_n x_n and h = -Σ_{n ∈ M} t_n, by w and by b, over the
-    mistakes M: those n with t_n(wᵀx_n + b) <= 0.  Where no example has a
+    g = -Σ_{n ∈ M} t_n x_n and h = -Σ_{n ∈ M} t_n, over the mistakes M:
+    those n with t_n(wᵀx_n + b) <= 0.  Where no example has a
     score of zero this is the gradient.
 
     Parameters
@@ -239,9 +239,9 @@ def subgradient(
 def update(
     w: ArrayLike, b: float, x: ArrayLike, t: float, eta: float = 1.0
 ) -> tuple[FloatArray, float]:
-    """One step of the rule: at a mistake, w ← w + η t x.
+    """One step of the rule: at a mistake, w ← w + η t x and b ← b + η t.
 
-    So does b ← b + η t.  If t(wᵀx + b) > 0 nothing changes.
+    If t(wᵀx + b) > 0 nothing changes.
 
     Parameters
     ----------

@@ -224,8 +224,9 @@ def gap_terms(
 def bias_interval(e: ArrayLike, t: ArrayLike) -> tuple[float, float]:
     """All biases that minimise the primal for given weights.
 
-    With N₊ positive labels, the interval from the N₊-th to the (N₊ + 1)-th
-    smallest of the numbers e_n = t_n - wᵀφ(x_n).
+    The interval from the i-th to the j-th smallest of the numbers
+    e_n = t_n - wᵀφ(x_n), where i = N₊, the number of positive labels, and
+    j = i + 1.
 
     Parameters
     ----------

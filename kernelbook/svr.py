@@ -206,8 +206,8 @@ def gap_terms(
 def bias_interval(e: ArrayLike, epsilon: float) -> tuple[float, float]:
     """All biases that minimise the primal for given weights.
 
-    The interval from the N-th to the (N+1)-th smallest of the 2N numbers
-    e_n - ε and e_n + ε, with e_n = t_n - wᵀφ(x_n).
+    With e_n = t_n - wᵀφ(x_n), the interval from the i-th to the j-th smallest
+    of the 2N numbers e_n - ε and e_n + ε, where i = N and j = i + 1.
 
     Parameters
     ----------

@@ -199,7 +199,7 @@ class RationalQuadratic(Stationary):
 
 
 class Periodic(Stationary):
-    """Periodic kernel, with a length of its own.
+    """Periodic kernel.
 
     k(x, x') = exp(-2 Σ_d sin²(π (x_d - x'_d)/period) / length²).
 

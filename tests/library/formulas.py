@@ -111,7 +111,7 @@ def says_something(run):
     both = turned and kinds.count("letter") > 1
     formula = "sum" in kinds or calls > 1 or both or sum(worked) >= enough
     named = any(k == "letter" or is_argument(k, text) for k, text in run)
-    return named and ("rel" in kinds or formula)
+    return ("rel" in kinds and len(kinds) > 1) or (named and formula)
 
 
 def is_argument(kind, text):

@@ -336,10 +336,20 @@ def _(p):
     return p.letters(t=p.labels, y=p.a, g=g) | {r"\alpha": alpha}
 
 
-@world("svm.bias_interval", "svr.bias_interval")
+@world("svm.bias_interval")
 def _(p):
     e = ridge.residual_coefficients(p.w, p.Phi, p.t, 1.0)
-    return p.letters(e=e)
+    ends = np.searchsorted(np.sort(e), svm.bias_interval(e, p.labels)) + 1
+    known = dict(zip("ij", ends.tolist(), strict=True))
+    return p.letters(e=e, **known) | {"N_+": int(np.sum(p.labels > 0))}
+
+
+@world("svr.bias_interval")
+def _(p):
+    e = ridge.residual_coefficients(p.w, p.Phi, p.t, 1.0)
+    numbers = np.sort([e - 0.1, e + 0.1], axis=None)
+    ends = np.searchsorted(numbers, svr.bias_interval(e, 0.1)) + 1
+    return p.letters(e=e, **dict(zip("ij", ends.tolist(), strict=True)))
 
 
 @world("svm.pair_step")
