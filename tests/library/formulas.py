@@ -102,20 +102,27 @@ def statements(docstring, words):
 
 
 def says_something(run):
+    """Whether it has a relation, or more than a name, a shape or a count."""
     kinds = [kind for kind, _ in run if kind != "space"]
-    worked = [k in COUNTED or text in FUNCTIONS for k, text in run]
-    pairs = pairwise(k for k, _ in run if k != "sub")
+    if "rel" in kinds:
+        return len(kinds) > 1
+    pairs = pairwise(kind for kind, _ in run if kind != "sub")
     calls = sum(b == "open" and a in ("letter", "word") for a, b in pairs)
-    enough = 1 if calls and {"op", "sum"} & {*kinds} else 2
-    turned = any(k == "sup" and text[0] in "ᵀ⁻" for k, text in run)
-    both = turned and kinds.count("letter") > 1
-    formula = "sum" in kinds or calls > 1 or both or sum(worked) >= enough
-    named = any(k == "letter" or is_argument(k, text) for k, text in run)
-    return ("rel" in kinds and len(kinds) > 1) or (named and formula)
-
-
-def is_argument(kind, text):
-    return kind == "word" and text not in FUNCTIONS | OPERATORS
+    arguments = sum(
+        kind == "word" and text not in FUNCTIONS | OPERATORS
+        for kind, text in run
+    )
+    names = kinds.count("letter") + arguments
+    turned = any(kind == "sup" and text[0] in "ᵀ⁻" for kind, text in run)
+    worked = sum(k in COUNTED or text in FUNCTIONS for k, text in run)
+    return names > 0 and (
+        "sum" in kinds
+        or calls > 1
+        or worked > 1
+        or (calls and "op" in kinds)
+        or (turned and kinds.count("letter") > 1)
+        or (arguments > 1 and "op" in kinds)
+    )
 
 
 def trimmed(run):

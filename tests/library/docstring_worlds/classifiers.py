@@ -586,3 +586,39 @@ def _(p):
         r"\nabla J(w)": kernel_logistic.gradient(w, Phi, t, lam),
         "=": fit.gradient_norm,
     }
+
+
+@world("margin.ClosestPoints.gap")
+def _(p):
+    _, points, _ = street(p)
+    return {r"\mathrm{upper}": points.upper, r"\mathrm{lower}": points.lower,
+            "=": points.gap, "@tolerance": 1e-6}  # fmt: skip
+
+
+def certified(fit, of):
+    """What an early end leaves between primal and dual."""
+
+    def build(p):
+        found = fit(p)
+        return {
+            r"\mathrm{gap}": found.gap, r"\mathrm{primal}": found.primal,
+            r"\mathrm{dual}": found.dual, "=": getattr(found, of),
+            "@tolerance": 1e-7,
+        }  # fmt: skip
+
+    return build
+
+
+def early(fit, *args):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return fit(*args, max_iterations=1)
+
+
+for _of in ("gap", "relative_gap"):
+    world(f"svm.SVM.{_of}")(
+        certified(lambda p: early(svm.fit_dual, p.K, p.labels, p.C), _of)
+    )
+    world(f"svr.SVR.{_of}")(
+        certified(lambda p: early(svr.fit_dual, p.K, p.t, p.C, 0.1), _of)
+    )
