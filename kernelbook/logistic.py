@@ -180,7 +180,7 @@ def likelihood_gradient(
 def information(w: ArrayLike, X: ArrayLike) -> FloatArray:
     """Minus the Hessian of the log-likelihood.
 
-    H = X̃ᵀS X̃ with X̃ = [1 X] and a diagonal S, S_nn = p_n (1 - p_n).  The
+    H = X̃ᵀSX̃ with X̃ = [1 X] and a diagonal S, S_nn = p_n (1 - p_n).  The
     labels do not enter.
 
     Parameters
@@ -206,7 +206,7 @@ def information(w: ArrayLike, X: ArrayLike) -> FloatArray:
 def standard_errors(w: ArrayLike, X: ArrayLike) -> FloatArray:
     """Standard errors of the fitted weights, from the information.
 
-    s_j = √[(X̃ᵀS X̃)⁻¹]_jj: how far the maximum-likelihood weight j strays,
+    s_j = √[(X̃ᵀSX̃)⁻¹]_jj: how far the maximum-likelihood weight j strays,
     from one set of labels to the next, if the model is right and N is large.
 
     Parameters
@@ -246,7 +246,7 @@ def irls_step(
 ) -> FloatArray:
     """Newton's step for the penalised log-likelihood L(w, b) - ½ λ‖w‖².
 
-    d = (X̃ᵀS X̃ + λE)⁻¹ {X̃ᵀ(u - p) - λE w̃}, where E is the identity without
+    d = (X̃ᵀSX̃ + λE)⁻¹ {X̃ᵀ(u - p) - λE w̃}, where E is the identity without
     its first entry: the bias is not penalised.
 
     Parameters

@@ -71,9 +71,10 @@ TOKEN = re.compile(
     r"|(?P<root>√)|(?P<bars>‖)|(?P<rel><=|>=|!=|[=≤≥←≈≠<>~⪰∈])"
     r"|(?P<dots>\.\.\.|…)|(?P<op>[-+*/·∘∇∂½−|!∩])|(?P<open>[([{])|(?P<close>[)\]}])|(?P<comma>[,:])"
 )
-PRODUCTS = (  # letters side by side that are no word
-    "KKa|Ka|Kt|Kr|Kv|HKH|Ht|Pw|Pt|Gw|Aw|Ax|Ap|Az|WK|aa|St|LL|RR|XR|ZR|XAZ|XA|XZ"
-    "|AZ|Uz|SS"
+PRODUCTS = re.compile(  # letters side by side that are no word
+    r"(?<![A-Za-z_])(KKa|Ka|Kt|Kr|Kv|HKH|Ht|Pw|Gw|Aw|Ax|Ap|WK|XAZ|XR|ZR|St)(?![a-z])"
+    r"|(?<=[ᵀ¹])([A-Za-z]{2,3})(?![A-Za-z])"
+    r"|(?<![A-Za-z_])([A-Za-z]{2})(?=[ᵀ⁻\u0302-\u0304])"
 )
 COUNTED = {"op", "sum", "root", "bars"}  # what makes a formula of a run
 
@@ -146,7 +147,7 @@ def prepared(text):
     text = re.sub(r"/ (Σ_\w [^\s,]+)", r"/ (\1)", text)
     text = re.sub(r"(``)?\|([^|]*∩[^|]*)\|(``)?", r"size(\2)", text)
     text = text.replace("[1 X]", "(𝕝, X)").replace(" 1[", " 𝟙[")
-    return re.sub(rf"(?<![A-Za-z_])({PRODUCTS})(?![a-z])", apart, text)
+    return PRODUCTS.sub(apart, text)
 
 
 def without_code(found):
@@ -154,7 +155,7 @@ def without_code(found):
 
 
 def apart(found):
-    return " ".join(found[1])
+    return " ".join(found[0])
 
 
 def translated(run):

@@ -669,3 +669,9 @@ def _(p):
 def _(p):
     model = unfinished(iterative.fit, p.k, p.X, p.t, p.lam, steps=1)
     return p.kernel(a=model.a) | {"=": model.residual}
+
+
+@world("nystrom.NystromMap.summed")
+def _(p):
+    features, known = landmarks(p)
+    return known | {"=": features.summed(p.X)}
