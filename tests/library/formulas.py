@@ -67,12 +67,15 @@ TOKEN = re.compile(
     r"|(?P<word>[A-Za-z]{2,})"
     r"|(?P<letter>∂?(?!ln)[A-Za-zα-ωΑ-Ωℒℓ𝕝𝟙][\u0302-\u0304]?'*)"
     r"|(?P<sub>_\{[^}]*\}|_[A-Za-z0-9*α-ω]+(?:,\w+)*|[₀-₉₊₋]+)"
-    r"|(?P<sup>(?<=[A-Za-z])\*(?=[\s(,=:.]|$)|ᵀ|⁻ᵀ|[⁰¹²³⁴-⁹⁻⁺ⁿˢʲ]+|\^\([^)]*\)|\^\{[^}]*\}|\^[-\w½]+)"
+    r"|(?P<sup>(?<=[A-Za-z])\*(?=[\s(,=:.]|$)|ᵀ|⁻ᵀ|[⁰¹²³⁴-⁹⁻⁺ⁿˢʲ]+"
+    r"|\^\([^)]*\)|\^\{[^}]*\}|\^[-\w½]+)"
     r"|(?P<root>√)|(?P<bars>‖)|(?P<rel><=|>=|!=|[=≤≥←≈≠<>~⪰∈])"
-    r"|(?P<dots>\.\.\.|…)|(?P<op>[-+*/·∘∇∂½−|!∩])|(?P<open>[([{])|(?P<close>[)\]}])|(?P<comma>[,:])"
+    r"|(?P<dots>\.\.\.|…)|(?P<op>[-+*/·∘∇∂½−|!∩])"
+    r"|(?P<open>[([{])|(?P<close>[)\]}])|(?P<comma>[,:])"
 )
 PRODUCTS = re.compile(  # letters side by side that are no word
-    r"(?<![A-Za-z_])(KKa|Ka|Kt|Kr|Kv|HKH|Ht|Pw|Gw|Aw|Ax|Ap|WK|XAZ|XR|ZR|St)(?![a-z])"
+    r"(?<![A-Za-z_])"
+    r"(KKa|Ka|Kt|Kr|Kv|HKH|Ht|Pw|Gw|Aw|Ax|Ap|WK|XAZ|XR|ZR|St)(?![a-z])"
     r"|(?<=[ᵀ¹])([A-Za-z]{2,3})(?![A-Za-z])"
     r"|(?<![A-Za-z_])([A-Za-z]{2})(?=[ᵀ⁻\u0302-\u0304])"
 )
@@ -127,7 +130,7 @@ def says_something(run):
 
 
 def trimmed(run):
-    """Without what a word has cut off, and brackets that enclose words."""
+    """Without the sign that a word has cut off."""
     while run and run[-1][0] in ("space", "op", "comma"):
         run = run[:-1]
     return run
