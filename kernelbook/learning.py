@@ -31,7 +31,7 @@ __all__ = [
     "log_pseudo_likelihood",
 ]
 
-ROWS, COLUMNS = 96, 128  # of a tile of derivatives
+TILE = 128  # rows and columns of derivatives, which stay in a core's cache
 Objective = Callable[
     [Kernel, Any, ArrayLike, Any], tuple[float, dict[str, float]]
 ]
@@ -341,9 +341,8 @@ class _Weights:
         W: FloatArray = np.dot(self.B[rows], self.B[columns].T)
         C_inverse = self.C_inverse[rows, columns]
         W -= C_inverse if self.Q == 1 else self.Q * C_inverse
-        if columns.stop > rows.start:
-            n, m = np.ogrid[rows, columns]
-            W *= ((m <= n) + (m < n).astype(float)) / 2
+        if rows == columns:
+            W *= np.tri(len(W), k=-1) + np.eye(len(W)) / 2
         return W
 
     def diagonal(self) -> FloatArray:
@@ -361,10 +360,10 @@ def _tiles(X: Any) -> Iterator[tuple[slice, slice]]:
         N = X.shape[0] if hasattr(X, "shape") else len(X)
         yield slice(0, N), slice(0, N)
         return
-    for start in range(0, len(X), ROWS):
-        stop = min(start + ROWS, len(X))
-        for first in range(0, stop, COLUMNS):
-            yield slice(start, stop), slice(first, min(first + COLUMNS, stop))
+    cuts = [slice(n, n + TILE) for n in range(0, len(X), TILE)]
+    for last, rows in enumerate(cuts):
+        for columns in cuts[: last + 1]:
+            yield rows, columns
 
 
 def _all_of(
