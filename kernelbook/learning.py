@@ -40,8 +40,8 @@ Objective = Callable[
 class Evidence(NamedTuple):
     """Log marginal likelihood and its gradient.
 
-    ``gradient`` has one entry ∂ ln p(t) / ∂ ln p for every hyperparameter of
-    the kernel, under its name, and one for ``beta``.
+    ``gradient`` has one entry for every hyperparameter of the kernel, by its
+    logarithm and under its name, and one for ``beta``.
     """
 
     value: float
@@ -60,7 +60,9 @@ def evidence(
     """Log marginal likelihood of the targets, with its gradient in ln θ.
 
     ln p(t) = -½ tᵀC⁻¹t - ½ ln|C| - ½ N ln 2π,  C = K + β⁻¹I,
-    ∂ ln p(t) / ∂ ln p = ½ Σ_nm W_nm ∂C_nm/∂ln p,  W = aaᵀ - C⁻¹,  a = C⁻¹t.
+    ∂F = ½ Σ_nm W_nm ∂C_nm,  W = aaᵀ - C⁻¹,  a = C⁻¹t,
+
+    where F = ln p(t), and each ∂ is by ln p for a hyperparameter p.
 
     The derivatives are made a tile at a time, on and below the diagonal:
     memory N², not N² times the number of hyperparameters.
@@ -123,7 +125,7 @@ def log_pseudo_likelihood(model: gp.GP) -> float:
 
 
 def component(model: gp.GP, k1: Kernel, Z: Any) -> gp.Prediction:
-    """Posterior of a term, or of some, of a sum of processes k₁ + k₂ + ...
+    """Posterior of a term, or of some, of a sum of processes.
 
     m₁(x) = k₁(x)ᵀ C_N⁻¹ t,  σ₁²(x) = k₁(x, x) - k₁(x)ᵀ C_N⁻¹ k₁(x).
 
