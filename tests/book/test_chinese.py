@@ -231,7 +231,7 @@ def test_a_reader_keeps_the_place_and_the_choice(visit, serve):
     site = serve(SITE)
     page = visit(MODEL, home=site)
     section = page.locator("main section[id] section[id]").nth(3)
-    section.evaluate("e => e.scrollIntoView()")
+    section.evaluate("e => e.scrollIntoView({behavior: 'instant'})")
     page.locator("a.twin").click()
     page.wait_for_url(f"{site}/zh/{MODEL}#{section.get_attribute('id')}")
     page.goto(f"{site}/index.html")
