@@ -76,7 +76,7 @@ def rounded(value: float) -> float:
 
 def multiplied(node: Node) -> float:
     """Of numbers in any order, of vectors and matrices in theirs."""
-    value, bold = 1.0, []
+    value, bold = 1.0, list[float]()
     for head, of in applied(node.parts):
         over, factor = head.kind == "over", head
         if head.kind in ("over", "times"):
@@ -84,11 +84,12 @@ def multiplied(node: Node) -> float:
         one = worth(factor)
         if of:
             one = stand_in("of", rounded(one), of.words, *below(of))
+        one = 1 / one if over else one
         if r"\mathbf" in factor.text or r"\boldsymbol" in factor.text:
-            bold.append((over, rounded(one)))
+            bold.append(rounded(one))
         else:
-            value *= 1 / one if over else one
-    return value * (stand_in(*bold) if bold else 1.0)
+            value *= one
+    return value * (stand_in(*bold) if bold[1:] else sum(bold) or 1.0)
 
 
 def applied(

@@ -38,7 +38,10 @@ def copies(equation: Equation, label: str) -> Iterator[str]:
         for one in sides:
             name, *more = one.each("product")
             applied = not more or [m.kind for m in more] == ["group"]
-            bound = typed.get(name.text) if applied else None
+            family = f"{name.parts[0]}_" if name.kind == "script" else ""
+            bound = (
+                typed.get(name.text, typed.get(family)) if applied else None
+            )
             mine = of_python(bound) if bound else None
             if (
                 bound
@@ -99,8 +102,9 @@ def of_python(node: ast.AST) -> Counter[str] | None:
             return total(of_python(left), of_python(right))
         case ast.Call(func=function, args=args):
             name = ast.unparse(function).rpartition(".")[2]
-            if name in FUNCTIONS:
-                return total(Counter([name]), *map(of_python, args))
+            if name in FUNCTIONS or name == "inv":  # X^{-1} has a 1
+                own = "1.0" if name == "inv" else name
+                return total(Counter([own]), *map(of_python, args))
     return None
 
 

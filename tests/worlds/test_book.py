@@ -110,13 +110,16 @@ def test_no_world_binds_a_side_to_the_formula_of_another():
 
 def test_a_copied_formula_is_found(monkeypatch):
     def copied(latex, python):
-        bound = {key: ast.parse(python).body[0].value for key in ("q", "h")}
+        bound = {
+            key: ast.parse(python).body[0].value for key in ("q", "h", "h_")
+        }
         monkeypatch.setattr(copied_worlds, "expressions", lambda label: bound)
         return [*copies(Equation(latex), "q")]
 
     ratio = r"q = \frac{\sqrt{a_n} - 1}{\sqrt{a_n} + 1}"
     assert copied(ratio, "(np.sqrt(p.a) - 1) / (np.sqrt(p.a) + 1)")
     assert copied(r"h(x) = \ln(2 x) - b", "np.log(2 * x) - b")
+    assert copied(r"h_n = \mathbf A^{-1} \mathbf b", "np.linalg.inv(A) @ b")
     assert not copied(ratio, "np.tanh(np.log(p.a) / 4)")
     assert not copied(ratio, "np.roots([1, p.b, 1]).min()")
 
