@@ -17,16 +17,7 @@ from typeset.nodes import Node
 from . import load
 
 FUNCTIONS = ("exp", "log", "sqrt", "sin", "cos", "tanh", "max", "min")
-PLAIN = [
-    "infix",
-    "prefix",
-    "frac",
-    "product",
-    "group",
-    "over",
-    "times",
-    "root",
-]
+PLAIN = {*["infix", "prefix", "frac", "product", "group", "over", "times"]}
 LEAST = 3  # names and numbers: for 1 / C there is no other form
 
 
@@ -39,21 +30,15 @@ def copies(equation: Equation, label: str) -> Iterator[str]:
             name, *more = one.each("product")
             applied = not more or [m.kind for m in more] == ["group"]
             family = f"{name.parts[0]}_" if name.kind == "script" else ""
-            bound = (
-                typed.get(name.text, typed.get(family)) if applied else None
-            )
-            mine = of_python(bound) if bound else None
-            if (
-                bound
-                and mine
-                and mine.total() >= LEAST
-                and mine in [*map(of_latex, sides)]
-            ):
-                yield f"{one} is bound to {ast.unparse(bound)}"
+            forms = typed.get(name.text, typed.get(family)) or ()
+            for form in forms if applied else ():
+                mine = of_python(form) or Counter[str]()
+                if mine.total() >= LEAST and mine in [*map(of_latex, sides)]:
+                    yield f"{one} is bound to {ast.unparse(form)}"
 
 
-def expressions(label: str) -> dict[str, ast.AST]:
-    """What a world's function binds, by symbol, its names written out."""
+def expressions(label: str) -> dict[str, tuple[ast.AST, ...]]:
+    """What a world's function binds, by symbol; and its names written out."""
     source = textwrap.dedent(inspect.getsource(load()[label].__wrapped__))
     tree = ast.parse(source)
     returned = {
@@ -74,7 +59,7 @@ def expressions(label: str) -> dict[str, ast.AST]:
         for key, value in zip(*pairs(node), strict=True):
             value = returned.get(getattr(value, "id", ""), value)
             body = value.body if isinstance(value, ast.Lambda) else value
-            found[key.value] = written_out(body)
+            found[key.value] = body, written_out(body)
     return STANDARD.keyed(found)
 
 

@@ -110,9 +110,8 @@ def test_no_world_binds_a_side_to_the_formula_of_another():
 
 def test_a_copied_formula_is_found(monkeypatch):
     def copied(latex, python):
-        bound = {
-            key: ast.parse(python).body[0].value for key in ("q", "h", "h_")
-        }
+        form = ast.parse(python).body[0].value
+        bound = dict.fromkeys(("q", "h", "h_"), (form,))
         monkeypatch.setattr(copied_worlds, "expressions", lambda label: bound)
         return [*copies(Equation(latex), "q")]
 
