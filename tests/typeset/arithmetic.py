@@ -7,6 +7,7 @@ keep their order.  $4h^2 - h^2 = 3h^2$ has been calculated: two expressions.
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from math import isclose, nan
 from zlib import crc32
 
@@ -15,6 +16,7 @@ import numpy as np
 from .nodes import MARKS, Node
 
 
+@lru_cache(4096)
 def same(one: Node, other: Node) -> bool:
     return leaves(one) == leaves(other) and isclose(worth(one), worth(other))
 
