@@ -39,9 +39,11 @@ class QuadraticProgram:
 
     Examples
     --------
-    >>> qp = QuadraticProgram([[2.0]], [0.0], G=[[-1.0]], h=[-1.0])
+    >>> qp = QuadraticProgram(
+    ...     np.eye(2), [0.0, 0.0], G=[[-1.0, 0.0]], h=[-1.0]
+    ... )
     >>> qp.G.shape, qp.A.shape
-    ((1, 1), (0, 1))
+    ((1, 2), (0, 2))
     """
 
     P: FloatArray

@@ -60,10 +60,10 @@ class GP:
     """A Gaussian process that has seen data; made by :func:`fit`.
 
     It keeps the kernel ``k``, the training inputs ``X`` (N, D) and targets
-    ``t`` (N,), the noise precision ``beta``, the Cholesky ``factor`` of
-    C_N = K + β⁻¹I with the jitter it needed, the coefficients a = C_N⁻¹ t,
+    ``t`` (N,) or (N, Q), the noise precision ``beta``, the Cholesky ``factor``
+    of C_N = K + β⁻¹I with the jitter it needed, the coefficients a = C_N⁻¹ t,
     (N,), of the mean (29), and the prior ``mean``, with the ``weights`` of its
-    trend if it has one.  Q outputs have t and a of shape (N, Q).
+    trend if it has one.  Q outputs have a of shape (N, Q).
     """
 
     k: Kernel

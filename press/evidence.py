@@ -15,7 +15,8 @@ section or where the chapter begins, and in what its paragraph refers to.
 
 A wrong number may be found, too: those of one digit are everywhere, and 2000
 may be the size of another model.  So all are compared with a record, section
-by section.  Numbers in formulas with letters are not asked here.
+by section, and with them the relations: λ > 0 may be right elsewhere, too.
+Numbers in formulas with letters are not asked here.
 """
 
 import ast
@@ -37,6 +38,7 @@ from press.reader import (
     ROOT,
     Directive,
     Heading,
+    Math,
     Page,
     Part,
     Words,
@@ -56,6 +58,13 @@ NUMBER = re.compile(
 )
 WORTH = {"thousand": 3, "million": 6, "billion": 9}
 SMALL = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
+# What says something about two sides.
+SAYS = re.compile(
+    r"[=<>]|\\(leq?|geq?|neq?|lt|gt|ll|gg|in|notin|ni|su[bp]set(eq)?|approx"
+    r"|sim|simeq|cong|equiv|propto|perp|(pre|suc)c(eq)?|mapsto|to"
+    r"|(long|Long)?([lr]ight|left)*arrow|[A-Z]\w*arrow|implies|iff)"
+    r"(?![a-zA-Z])"
+)
 NUMERIC = re.compile(
     r"(?:[\d\s.,+/()^{}%:-]|\\(?:times|cdot|pm|dots|ldots|circ|,|;|%|\{|\}))+"
 )
@@ -369,22 +378,41 @@ def known(page: Page) -> Iterator[tuple[Words, Number, str]]:
 
 
 def kept(page: Page) -> dict[str, str]:
-    """The numbers of each section, in order of their digits."""
+    """The numbers and the relations of each section, sorted."""
     found: dict[str, list[str]] = {}
     for words in page.of(Words):
         for number in numbers(words):
             found.setdefault(words.section, []).append(number.text)
+    for math in page.of(Math):
+        if SAYS.search(math.latex) and not math.display:
+            text = re.sub(r"\s", "", math.latex)
+            found.setdefault(math.section, []).append(text)
     return {title: " ".join(sorted(all_)) for title, all_ in found.items()}
 
 
-def record() -> str:
-    """The numbers of all pages, as they are kept."""
-    found = {page.path.stem: kept(page) for page in pages()}
-    return yaml.safe_dump(
-        {k: n for k, n in found.items() if n},
-        allow_unicode=True,
-        sort_keys=False,
-    )
+def changed(then: dict[str, str], now: dict[str, str]) -> Iterator[str]:
+    """What is gone and what is new, section by section."""
+    for title in [*now, *(then.keys() - now.keys())]:
+        old, new = (Counter(w.get(title, "").split()) for w in (then, now))
+        gone, more = (" ".join(c.elements()) for c in (old - new, new - old))
+        if gone or more:
+            yield f"{title}: {gone or 'nothing'} gone, {more or 'nothing'} new"
+
+
+@cache
+def recorded() -> dict[str, dict[str, str]]:
+    """What was kept of all pages."""
+    return yaml.safe_load(RECORD.read_text("utf-8"))
+
+
+def write() -> None:
+    """Record anew, and say what is changed."""
+    found = {p.path.stem: all_ for p in pages() if (all_ := kept(p))}
+    for name in found:
+        for said in changed(recorded().get(name, {}), found[name]):
+            print(f"{name}, {said}")
+    text = yaml.safe_dump(found, allow_unicode=True, sort_keys=False)
+    RECORD.write_text(text, "utf-8")
 
 
 def balance() -> Counter[str]:
@@ -393,4 +421,4 @@ def balance() -> Counter[str]:
 
 
 if __name__ == "__main__":
-    RECORD.write_text(record(), "utf-8")
+    write()

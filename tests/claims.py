@@ -11,7 +11,7 @@ import copy
 import itertools
 import re
 import warnings
-from itertools import pairwise
+from itertools import chain, pairwise
 from zlib import crc32
 
 import numpy as np
@@ -23,6 +23,7 @@ SAME = re.compile(
 )
 # What nearly everything fulfils: alone they make no check.
 VAGUE = {"len", "isfinite", "isinstance", "hasattr", "callable"}
+DEFAULT = {"rtol": (1e-7, 1e-5), "atol": (0, 1e-8)}  # asserted, else
 PAIRS = {"isclose", "allclose", "array_equal"}
 
 
@@ -43,14 +44,61 @@ def called_name(call):
 
 def lost(old, new):
     """Which cells claim less than they did; all together, if cells moved."""
-    before, now = ([len(claims(s)) for s in each] for each in (old, new))
+    before, now = ([claims(s) for s in each] for each in (old, new))
     if len(before) != len(now):
-        before, now = [sum(before)], [sum(now)]
+        before, now = ([[*chain(*each)]] for each in (before, now))
     return [
-        f"cell {i}: {b} assertions were recorded, there are {n}"
+        f"cell {i}: {said}"
         for i, (b, n) in enumerate(zip(before, now, strict=True))
-        if n < b
+        for said in less(b, n)
     ]
+
+
+def less(old, new):
+    """Which claims are gone, and which allow more than they did."""
+    if len(new) < len(old):
+        yield f"{len(old)} assertions were recorded, there are {len(new)}"
+    known = dict(map(leeway, old))
+    for node in new:
+        words, allowed = leeway(node)
+        for one, other in zip(known.get(words, ()), allowed, strict=False):
+            if other > one:
+                yield f"{ast.unparse(node)}: more is allowed than was recorded"
+                break
+
+
+def leeway(node):
+    """A claim without the numbers of its tolerance or bound, and these.
+
+    Of a <= 3 it is 3, of a >= 3 it is -3.
+    """
+    node, found = copy.deepcopy(tested(node)), []
+    for part in ast.walk(node):
+        match part:
+            case ast.Compare(ops=[op], comparators=[right]) if numeric(right):
+                if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+                    sign = 1 if isinstance(op, ast.Lt | ast.LtE) else -1
+                    found.append(sign * eval(ast.unparse(right)))
+                    part.comparators = [ast.Constant("bound")]
+            case ast.Call(keywords=words):
+                given = {w.arg: w.value for w in words if w.arg in DEFAULT}
+                part.keywords = [w for w in words if w.arg not in DEFAULT]
+                asserted = called_name(part) == "assert_allclose"
+                for name, (least, elsewhere) in DEFAULT.items():
+                    usual = ast.Constant(least if asserted else elsewhere)
+                    value = given.get(name, usual)
+                    if numeric(value) and (
+                        asserted or called_name(part) in PAIRS
+                    ):
+                        found.append(eval(ast.unparse(value)))
+    return ast.unparse(node), found
+
+
+def numeric(node):
+    """Whether it is made of numbers alone: 1e-9, 3 / 4."""
+    parts = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
+    whole = all(isinstance(n, parts) for n in ast.walk(node))
+    return whole and not isinstance(getattr(node, "value", 0), str)
 
 
 def empty(source):

@@ -75,8 +75,26 @@ def test_an_assertion_that_is_gone_is_missed():
     assert not lost(old, ["assert x == y", "assert a == b", ""])
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("assert_allclose(a, b)", "assert_allclose(a, b, rtol=1e-3)"),
+        ("assert_allclose(a, b, atol=1e-9)", "assert_allclose(a, b, atol=1)"),
+        ("assert np.allclose(a, b)", "assert np.allclose(a, b, atol=0.1)"),
+        ("assert abs(a - b) < 1e-9", "assert abs(a - b) < 1 / 4"),
+        ("assert (a > 2).all() and b", "assert (a > -1).all() and b"),
+    ],
+)
+def test_an_assertion_that_allows_more_is_missed(old, new):
+    (said,) = lost([old], [new])
+    assert said.endswith("more is allowed than was recorded")
+    assert not lost([new], [old]) and not lost([old], [old])
+
+
 ONE = re.compile(
-    r"\b(one|these) (data set|set of|measure)|\bdraw(s|n)?\b", re.I
+    r"\b(one|five|these|this|same|other) "
+    r"(draws?\b|data set|set of|measurements|random numbers)",
+    re.I,
 )
 
 

@@ -185,6 +185,20 @@ def test_other_seeds_tell_a_lucky_claim_from_an_honest_one(
         assert re.fullmatch(fate, line), line
 
 
+def test_a_lucky_claim_is_not_recorded(book, reseeded):
+    """Unless it says so: all but cell 1 are honest."""
+    root, test = book
+    path = root / "lucky" / "lucky.md"
+    record = root / "tests" / "expected" / "lucky.json"
+    assert "AssertionError: lucky" in test("lucky", "--update-expected")
+    assert not record.exists()
+    text = path.read_text("utf-8")
+    honest = re.sub(r"\n(judge|assert (shuffle|toydata)).*", "", text)
+    path.write_text(honest, "utf-8")
+    said = test("lucky", "--update-expected")
+    assert record.exists() and "XFAIL" in said, said
+
+
 def test_a_build_refuses_what_was_not_validated(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "folder", lambda root=None: tmp_path)
     wrong = r"not validated: chapters/.*make"

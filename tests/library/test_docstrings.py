@@ -23,6 +23,7 @@ from press.numbers import source_number
 from press.reader import chapters, find
 
 SHAPE = re.compile(r"\([\w*+, −/-]*,[\w*+, −/-]*\)")
+ATTRIBUTE = re.compile(r"``(\w+)``([^`;.]*)")  # ``A`` is (M, M)
 NUMBER = re.compile(
     r"(?<![\w)\]√])(?<!Williams' )\((\d+\.\d+|\d{1,3})\)(?!\w)"
 )
@@ -99,24 +100,26 @@ def numbers(name, docstring):
 def notation():
     """Shapes on the notation page, by name in Python.
 
-    Rows for one chapter are left out.
+    Rows for one chapter are left out, but for vectors without another row.
     """
-    found = defaultdict(set)
+    found, special = defaultdict(set), defaultdict(set)
     for table in find("notation").directives("list-table"):
         for row in re.split(r"^\* - ", table.body, flags=re.M)[1:]:
             symbol, meaning, python, shape = re.split(
                 r"^  - ", row, flags=re.M
             )
             shapes = [alike(one) for one in SHAPE.findall(shape)]
-            if not shapes or "(chapter" in symbol + meaning:
+            if not shapes:
                 continue
+            book = special if "(chapter" in symbol + meaning else found
             names = re.findall(r"`(\w+)(?:`| = |\()", python)
             each = [shapes] * len(names)
             if len(shapes) == len(names):
                 each = [[one] for one in shapes]
             for name, these in zip(names, each, strict=True):
-                found[name].update(these)
-    return found
+                book[name].update(these)
+    vectors = {k: v for k, v in special.items() if not v & {"·", "N, N"}}
+    return vectors | found
 
 
 def alike(shape):
@@ -155,6 +158,10 @@ def sizes(call, docstring):
     results = iter(call.result if several else [call.result])
     for names, said in described(docstring, "Returns"):
         for name, value in zip(names, results, strict=False):
+            yield from misfits(name, value, said, known)
+    if type(call.result).__module__.startswith("kernelbook"):
+        for name, said in ATTRIBUTE.findall(type(call.result).__doc__ or ""):
+            value = getattr(call.result, name, None)
             yield from misfits(name, value, said, known)
 
 

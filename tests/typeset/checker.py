@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from . import arrays
+from .arithmetic import same
 from .arrays import inward
 from .bindings import Value, World, several
 from .evaluate import Evaluator
@@ -73,8 +74,11 @@ class Checker(Evaluator):
         place = next(i for i, w in enumerate(words, 1) if w in SUBJECT_TO)
         statements = [part.unwrapped for part in formula.parts]
         for statement in statements:
-            same = len({*map(str, statement.parts)}) < len(statement.parts)
-            if statement.kind == "relation" and same:
+            pairs = itertools.combinations(statement.parts, 2)
+            if statement.kind == "relation" and any(
+                str(one) == str(other) or same(one, other)
+                for one, other in pairs
+            ):
                 reason = f"{statement} says nothing: one side is the other"
                 raise FormulaError(reason)
         if self.find("@fails"):

@@ -52,6 +52,10 @@ F \sim \mathcal{GP}(1, k) % is bound to be false
 \nabla H(a) = 4.000001 % 4.000001
 """
 UNFIT = r"""
+2 a + 1 = 1 + a \cdot 2 % says nothing
+\frac{1}{2} a^{b + 1} = a^{1 + b} / 2 % says nothing
+\sqrt{a b} \mathbf v = \mathbf v \sqrt{b a} % says nothing
+\frac{1}{2} \lVert \mathbf v \rVert = \lVert \mathbf v \rVert / 2 % nothing
 a = Q % plane.md:5: eq-x: Q: not bound
 a = Q_1 % Q_1: not bound
 a = b^* % ^* is not bound

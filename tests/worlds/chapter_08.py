@@ -376,7 +376,9 @@ def _(rng):
     return {
         r"\mathbf z": z,
         r"\boldsymbol\mu": mu,
-        r"\mathbf x": mu + A @ z,
+        r"\mathbf x": np.array(
+            [m + row @ z for m, row in zip(mu, A, strict=True)]
+        ),
         r"\mathbf A": A,
         r"\boldsymbol\Sigma": sum(np.outer(c, c) for c in A.T),
     }

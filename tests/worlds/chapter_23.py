@@ -59,7 +59,7 @@ def _(rng):
 
     return bindings(p) | {
         r"\mathbf a": a,
-        r"\mathbf r": p.t - p.A @ a,
+        r"\mathbf r": np.array([p.t[n] - p.A[n] @ a for n in range(len(p.t))]),
         "f": f,
     }
 

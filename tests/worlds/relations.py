@@ -27,17 +27,11 @@ from typeset import Disagreement, Equation, FormulaError, judged
 from typeset.notation import STANDARD
 
 import worlds
+from press.evidence import SAYS
 from press.reader import CHAPTERS, Cell, Math, Page, chapters
 
 CLASSES = ("definition", "condition", "limit", "schematic")
 LEAST_REJECTED = 0.5  # of an equality's mutants; of an inequality's, one
-# What says something about two sides, if it is not in an index or argument.
-SAYS = re.compile(
-    r"[=<>]|\\(leq?|geq?|neq?|lt|gt|ll|gg|in|notin|ni|su[bp]set(eq)?|approx"
-    r"|sim|simeq|cong|equiv|propto|perp|(pre|suc)c(eq)?|mapsto|to"
-    r"|(long|Long)?([lr]ight|left)*arrow|[A-Z]\w*arrow|implies|iff)"
-    r"(?![a-zA-Z])"
-)
 ORDER = {"<", ">", r"\le", r"\ge", r"\ne", r"\in", r"\succ", r"\succeq"}
 
 
@@ -155,12 +149,13 @@ def problem(equation: Equation, there: list[Any]) -> str:
 def doubtful(relation: Relation) -> str:
     """What is supposed or defined, but false wherever it can be evaluated.
 
-    That x = 0 or N > M, a world may have otherwise; more says why.
+    That x = 0, one case of many, a world may have otherwise; more says why.
     """
     kind, more = relation.verdict or Verdict("")
-    if kind not in CLASSES[:2] or more or by_luck(relation):
-        return ""
-    said = ""
+    case = by_luck(relation) and not only_orders(relation.equation)
+    said = empty(relation)
+    if said or kind not in CLASSES[:2] or more or case:
+        return said
     for label in nearby(relation):
         try:
             for bindings in worlds.made(label):
@@ -171,6 +166,15 @@ def doubtful(relation: Relation) -> str:
         except Exception:  # a world's function may refuse anything
             continue
     return said and f"{said}; if it is right, {{{kind}: why}}"
+
+
+def empty(relation: Relation) -> str:
+    """What is wrong if one side is the other."""
+    try:
+        relation.equation.check({})
+    except (Disagreement, FormulaError) as error:
+        return str(error) if "says nothing" in str(error) else ""
+    return ""
 
 
 def nearby(relation: Relation) -> Iterator[str]:

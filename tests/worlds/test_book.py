@@ -1,16 +1,19 @@
 """Every displayed equation of the book holds, and its misprints do not."""
 
+import ast
 import json
 import re
 from collections import Counter
 from functools import cache
 
 import pytest
-from typeset import ignored, judged
+from typeset import Equation, ignored, judged
 
 import worlds
 from press.ledger import BALANCE
 from press.reader import ROOT, left_out
+from worlds import copied as copied_worlds
+from worlds.copied import copies
 from worlds.relations import relations
 
 EQUATIONS = worlds.equations()
@@ -86,6 +89,38 @@ def test_some_mutant_is_rejected(equation):
     """Not only because the world is bound to the formula as a whole."""
     rejected = {"value", "shape"} & {*fates(equation).values()}
     assert rejected or equation.label in WHOLE
+
+
+def test_no_world_binds_a_side_to_the_formula_of_another():
+    wrong = [
+        f"{e.path}:{e.line}: {label}: {said}"
+        for e, label in [
+            *((e, e.label) for e in EXECUTED),
+            *(
+                (r.equation, r.verdict.more)
+                for chapter in worlds.chapters()
+                for r in relations(chapter)
+                if r.verdict and r.verdict.kind == "world"
+            ),
+        ]
+        for said in copies(e, label)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_copied_formula_is_found(monkeypatch):
+    def copied(latex, python):
+        form = ast.parse(python).body[0].value
+        bound = dict.fromkeys(("q", "h", "h_"), (form,))
+        monkeypatch.setattr(copied_worlds, "expressions", lambda label: bound)
+        return [*copies(Equation(latex), "q")]
+
+    ratio = r"q = \frac{\sqrt{a_n} - 1}{\sqrt{a_n} + 1}"
+    assert copied(ratio, "(np.sqrt(p.a) - 1) / (np.sqrt(p.a) + 1)")
+    assert copied(r"h(x) = \ln(2 x) - b", "np.log(2 * x) - b")
+    assert copied(r"h_n = \mathbf A^{-1} \mathbf b", "np.linalg.inv(A) @ b")
+    assert not copied(ratio, "np.tanh(np.log(p.a) / 4)")
+    assert not copied(ratio, "np.roots([1, p.b, 1]).min()")
 
 
 @pytest.mark.parametrize("equation", [e for e in EXECUTED if e.implies], **ids)
