@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
@@ -30,7 +31,6 @@ Numbers = NDArray[np.intp]
 MEMORY = 2e8  # bytes that rows may take, if nobody says otherwise
 AT_ONCE = 65536  # entries of rows made at a time: they stay near the core
 FEW = 512  # so many examples have all their rows made, half of each twice
-DENSE = 3  # rows are not picked out of the store if a third of it is wanted
 
 
 class Rows(ABC):
@@ -184,13 +184,11 @@ class Made(Rows):
     def _from_store(self, n: Numbers, x: FloatArray) -> FloatArray:
         """What the rows that are kept add to the sum."""
         kept = self.slot[n] >= 0
-        slots, x = self.slot[n[kept]], x[kept]
+        slots = self.slot[n[kept]]
         self._touch(slots)
-        used = int((self.owner >= 0).sum())
-        if DENSE * len(slots) < used:
-            some: FloatArray = x @ self.store[slots]
-            return some
-        total: FloatArray = np.bincount(slots, x, used) @ self.store[:used]
+        ends = np.array([0, len(slots)])
+        row = csr_array((x[kept], slots, ends), (1, len(self.store)))
+        total: FloatArray = (row @ self.store)[0]
         return total
 
     def _keep(self, n: Numbers) -> None:
