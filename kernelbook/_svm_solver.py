@@ -550,26 +550,29 @@ def pair_steps(
     largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).  Ends where
     e_i - e_j is not more than enough.
     """
-    K, half = p.K, p.K.diagonal() / 2
+    K, half = p.K, p.K.diagonal() / 2  # curvatures are halved, too
     v, low, high = point.v.tolist(), p.low.tolist(), p.high.tolist()
     both = np.array([point.e, point.e])
     rising, falling = both  # e of those that can, and else out of reach
     rising[point.v >= p.high] = -np.inf
     falling[point.v <= p.low] = np.inf
+    slope, curvature, gain = np.empty((3, len(v)))
+    flat = p.flat / 2
     granted = watch.spend(steps)
     for taken in range(granted):
         i = int(rising.argmax())
-        slope = rising[i] - falling
-        curvature = half - K[i]
+        np.subtract(rising[i], falling, out=slope)
+        np.subtract(half, K[i], out=curvature)
         curvature += half[i]
-        j = int((slope / np.sqrt(np.maximum(curvature, p.flat / 2))).argmax())
-        if slope.max() <= enough:
+        np.sqrt(np.maximum(curvature, flat, out=gain), out=gain)
+        j = int(np.divide(slope, gain, out=gain).argmax())
+        if slope[j] <= enough and slope.max() <= enough:
             watch.iterations -= granted - taken
             break
-        if 2 * curvature[j] < -BEYOND * p.flat:
+        if curvature[j] < -BEYOND * flat:
             refuse_indefinite(p.given, p.eps)
         up, down = high[i] - v[i], v[j] - low[j]
-        step = float(slope[j] / max(2 * curvature[j], p.flat))
+        step = float(slope[j]) / 2 / max(float(curvature[j]), flat)
         step = min(step, up, down)
         both -= step * (K[i] - K[j])
         rising[j], falling[i] = falling[j], rising[i]
