@@ -4,6 +4,7 @@ CPU seconds with one BLAS thread, medians of several runs.  The page *How fast
 is it?* explains with them what the table of results shows.
 """
 
+import cProfile
 import json
 import os
 import statistics
@@ -12,7 +13,7 @@ import sys
 import time
 import tracemalloc
 from contextlib import ExitStack
-from functools import partial
+from functools import partial, partialmethod
 from itertools import combinations_with_replacement
 from pathlib import Path
 from unittest.mock import patch
@@ -163,69 +164,50 @@ def svm_steps():
         for C in (C for C in PRICES if f"{name}, C = {C:g}" in missed):
             libsvm = SVC(C=C, gamma=k.gamma, tol=1e-6, cache_size=1000)
             spent = [taken_apart(k, X, t, C) for _ in range(15)]
-            x = np.ones(len(t))
+            calls = cProfile.Profile()
+            calls.runcall(svm.fit, k, X, t, C)
             yield {
                 "operation": "SVM dual, Gram included",
                 "series": f"{name}, C = {C:g}",
                 "N": len(t),
                 **{part: min(s[part] for s in spent) for part in spent[0]},
                 "scikit-learn": seconds(partial(libsvm.fit, X, t), 15, min),
-                "NumPy call": seconds(lambda x=x: call(x), 15, min) / 1000,
                 "their steps": int(libsvm.n_iter_[0]),
+                "calls": sum(entry.callcount for entry in calls.getstats()),
             }
 
 
-def call(x, times=1000):
-    """NumPy adds two arrays, a thousand times, into a third."""
-    y = x.copy()
-    for _ in range(times):
-        np.add(x, x, out=y)
-
-
-PAIRS = (_svm_solver, "pair_steps")
-FACTORS = (
-    *((_svm_solver, "free_solver"), (_svm_large, "free_solver")),
-    *((_interior_point.LowRank, "plus"), (_interior_point.Dense, "plus")),
-)
-
-
 def taken_apart(k, X, t, C):
-    """Seconds of a fit, and of the Gram matrix, pair steps, factorisations."""
-    parts = dict.fromkeys(("Gram matrix", "pair steps", "factors"), 0.0)
-    counts = dict.fromkeys(parts, 0)
-
-    def timed(name, function):
-        def run(*arguments):
-            start = time.process_time()
-            try:
-                return function(*arguments)
-            finally:
-                parts[name] += time.process_time() - start
-                counts[name] += 1
-
-        return run
-
-    def pairs(p, point, steps, watch, *rest):
-        before = watch.iterations
-        point = pair_steps(p, point, steps, watch, *rest)
-        counts["pair steps"] += watch.iterations - before - 1
-        return point
-
-    pair_steps = _svm_solver.pair_steps
+    """Seconds of a fit, and in it of the Gram matrix, pairs and factors."""
+    spent = dict.fromkeys(("Gram matrix", "pair steps", "factors"), 0.0)
     with ExitStack() as stack:
-        for place, function in (*FACTORS, (svm, "gram")):
-            name = "Gram matrix" if function == "gram" else "factors"
-            fast = timed(name, getattr(place, function))
-            stack.enter_context(patch.object(place, function, fast))
-        fast = timed("pair steps", pairs)
-        stack.enter_context(patch.object(*PAIRS, fast))
+        for place, name, part in TIMED:
+            timed = partial(adding_up, spent, part, getattr(place, name))
+            method = isinstance(place, type)
+            run = partialmethod(timed) if method else timed
+            stack.enter_context(patch.object(place, name, run))
         start = time.process_time()
-        svm.fit(k, X, t, C)
-        parts["kernelbook"] = time.process_time() - start
-    return parts | {
-        "our pair steps": counts["pair steps"],
-        "our factors": counts["factors"],
-    }
+        machine = svm.fit(k, X, t, C).svm
+        spent["kernelbook"] = time.process_time() - start
+    return spent | {"steps": machine.iterations}
+
+
+def adding_up(spent, part, function, *given):
+    """What the function answers; the time it takes is added to a part."""
+    start = time.process_time()
+    answer = function(*given)
+    spent[part] += time.process_time() - start
+    return answer
+
+
+TIMED = (
+    (svm, "gram", "Gram matrix"),
+    (_svm_solver, "pair_steps", "pair steps"),
+    (_svm_solver, "free_solver", "factors"),
+    (_svm_large, "free_solver", "factors"),
+    (_interior_point.LowRank, "plus", "factors"),
+    (_interior_point.Dense, "plus", "factors"),
+)
 
 
 FIRST = """

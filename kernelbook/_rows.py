@@ -29,7 +29,7 @@ from kernelbook.kernels import Kernel
 Numbers = NDArray[np.intp]
 
 MEMORY = 2e8  # bytes that rows may take, if nobody says otherwise
-AT_ONCE = 65536  # entries of rows made at a time: they stay near the core
+AT_ONCE = 65536  # entries of rows made or copied at a time: near the core
 FEW = 512  # so many examples have all their rows made, half of each twice
 
 
@@ -111,8 +111,7 @@ class Given(Rows):
 
     def times(self, n: Numbers, x: FloatArray) -> FloatArray:
         """Σ_i x_i (row n_i)."""
-        total: FloatArray = x @ self.seen[n]
-        return total
+        return combined(self.seen, n, x)
 
     def sizes(self, n: Numbers, x: FloatArray) -> FloatArray:
         """Σ_i |x_i| |row n_i|, what the rounding of the sum is relative to."""
@@ -186,10 +185,7 @@ class Made(Rows):
         kept = self.slot[n] >= 0
         slots = self.slot[n[kept]]
         self._touch(slots)
-        ends = np.array([0, len(slots)])
-        row = csr_array((x[kept], slots, ends), (1, len(self.store)))
-        total: FloatArray = (row @ self.store)[0]
-        return total
+        return combined(self.store, slots, x[kept])
 
     def _keep(self, n: Numbers) -> None:
         """Make the rows n, if they are not there; not more than the store."""
@@ -243,6 +239,16 @@ def rows_of(k: Kernel, X: Any, memory: float = MEMORY) -> Rows:
     if number_of(X) <= FEW:
         return Given(gram(k, X))
     return Made(k, X, memory)
+
+
+def combined(K: FloatArray, n: Numbers, x: FloatArray) -> FloatArray:
+    """Σ_i x_i (row n_i of K); many rows are read where they are."""
+    if len(n) * K.shape[1] <= AT_ONCE:
+        few: FloatArray = x @ K[n]
+        return few
+    row = csr_array((x, n, np.array([0, len(n)])), (1, len(K)))
+    total: FloatArray = (row @ K)[0]
+    return total
 
 
 def _picked(P: Any, n: Numbers) -> Any:

@@ -61,6 +61,7 @@ from scipy.linalg import LinAlgError, eigvalsh
 
 from kernelbook import _checks, _interior_point, _progress
 from kernelbook._checks import FloatArray
+from kernelbook._rows import combined
 
 BoolArray = NDArray[np.bool_]
 
@@ -196,7 +197,7 @@ def in_box(
     origin = midst(K, block)
     probe(K, block, eps)
     low, high = box
-    given = K
+    given = K = np.ascontiguousarray(K)
     copies = len(t) // len(K)
     if copies > 1:
         K = np.tile(K, (copies, copies))
@@ -322,7 +323,7 @@ def times(K: FloatArray, v: FloatArray) -> FloatArray:
     rows = np.flatnonzero(v)
     if SPARSE * len(rows) > len(v):
         return K @ v
-    return v[rows] @ K[rows]
+    return combined(K, rows, v[rows])
 
 
 def as_given(p: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
@@ -684,8 +685,7 @@ def solve_free(
     F = np.flatnonzero(now.free)
     if len(F) == 0:
         return None
-    rows = p.K[F]
-    solve = free_solver(p, rows[:, F])
+    solve = free_solver(p, p.K[np.ix_(F, F)])
     if solve is None:
         return None
     v = np.where(now.free, 0.0, np.where(now.at_high, p.high, p.low))
@@ -693,7 +693,7 @@ def solve_free(
     for _ in range(2):
         step = solve(e[F], -float(v.sum()))
         v[F] += step
-        e -= step @ rows
+        e -= combined(p.K, F, step)
     return v, e, float(e[F].mean())
 
 

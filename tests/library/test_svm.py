@@ -563,6 +563,13 @@ def test_indefinite_gram_beyond_the_probe_is_met_by_the_solver(C):
         svm.fit_dual(K, t, C)
 
 
+def test_gram_of_objects_is_looked_at_from_both_sides(monkeypatch):
+    lopsided = np.array([[1.0, 0.5], [0.0, 1.0]])
+    monkeypatch.setattr(svm, "gram", lambda *_: lopsided)
+    with pytest.raises(ValueError, match="symmetric"):
+        svm.fit(kernels.Spectrum(1), ["a", "b"], [1, -1], 1.0)
+
+
 K2, T2 = np.eye(2), np.array([1.0, -1.0])
 
 
