@@ -18,7 +18,7 @@ def main():
     for name in missing:
         print(f"MISSING: {name} is not installed and is left out of the table")
     print(report.heading(), flush=True)
-    budget = 0.5 if arguments.quick else 3.0
+    budget = arguments.seconds or (0.5 if arguments.quick else 3.0)
     start, results = time.monotonic(), []
     for name in arguments.only or operations.ALL:
         for case in operations.ALL[name](arguments.quick):
@@ -46,6 +46,9 @@ def parser():
     )
     parser.add_argument(
         "--largest", type=int, default=10**9, help="leave out larger N"
+    )
+    parser.add_argument(
+        "--seconds", type=float, help="for each case, so that few run once"
     )
     parser.add_argument("--output", type=report.Path, help="write JSON here")
     return parser

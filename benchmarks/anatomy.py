@@ -265,14 +265,20 @@ def nystrom_memory(N=20_000):
 
 
 def main():
+    """All of it, or what is named; the rest of the file stays as it is."""
     kinds = (
         *(gram_matrices, evidence, append, learning_theta),
         *(svm_steps, first_use, nystrom_memory),
     )
-    parts = [part for kind in kinds for part in kind()]
+    wanted = sys.argv[1:] or [kind.__name__ for kind in kinds]
+    some = [kind for kind in kinds if kind.__name__ in wanted]
+    new = [part for kind in some for part in kind()]
+    print(*new, sep="\n")
+    taken = {part["operation"] for part in new}
+    parts = json.loads(PARTS.read_text("utf-8"))
+    parts = [part for part in parts if part["operation"] not in taken] + new
     text = json.dumps(rounded(parts), indent=1, ensure_ascii=False)
     PARTS.write_text(text + "\n", encoding="utf-8")
-    print(*parts, sep="\n")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -92,15 +93,16 @@ def summary(results):
 
 def write(results, quick, path=RESULTS):
     """Record the results; others that the file holds stay in it."""
-    old = (
-        json.loads(path.read_text("utf-8"))["results"] if path.exists() else []
-    )
+    old: dict[str, Any] = {"peers": {}, "results": []}
+    if path.exists():
+        old = json.loads(path.read_text("utf-8"))
+    present = {name: v for name, v in peers.versions().items() if v}
     new = {_key(r) for r in results}
     record = {
         "machine": machine(),
-        "peers": peers.versions(),
+        "peers": old["peers"] | present,
         "quick": quick,
-        "results": [r for r in old if _key(r) not in new] + results,
+        "results": [r for r in old["results"] if _key(r) not in new] + results,
     }
     text = json.dumps(rounded(record), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")

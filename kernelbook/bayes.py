@@ -37,7 +37,7 @@ class Generative(ABC):
 
     @abstractmethod
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
-        """ln p(x_n | t = k), an (N, K) array."""
+        """Logarithms of p(x_n | t = k), an (N, K) array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class LDA(Generative):
         return _linalg.factor(self.Sigma, "Sigma")
 
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
-        """ln N(x_n | μ_k, Σ), an (N, K) array."""
+        """ln p(x_n | t = k) = ln N(x_n | μ_k, Σ), an (N, K) array."""
         X = _checks.columns(X, "X", self.mu.shape[1])
         densities = [stats.log_normal(X, mu, self.factor) for mu in self.mu]
         return stats.require_near(np.column_stack(densities))
@@ -95,7 +95,7 @@ class QDA(Generative):
         ]
 
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
-        """ln N(x_n | μ_k, Σ_k), an (N, K) array."""
+        """ln p(x_n | t = k) = ln N(x_n | μ_k, Σ_k), an (N, K) array."""
         X = _checks.columns(X, "X", self.mu.shape[1])
         pairs = zip(self.mu, self.factors, strict=True)
         densities = [stats.log_normal(X, mu, factor) for mu, factor in pairs]
@@ -130,7 +130,7 @@ class GaussianNB(Generative):
     var: FloatArray
 
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
-        """Σ_j ln N(x_nj | μ_kj, σ²_kj), an (N, K) array."""
+        """ln p(x_n | t = k) = Σ_j ln N(x_nj | μ_kj, σ²_kj), (N, K)."""
         X = _checks.columns(X, "X", self.mu.shape[1])
         pairs = zip(self.mu, self.var, strict=True)
         densities = [stats.log_normals(X, mu, var) for mu, var in pairs]
@@ -160,7 +160,10 @@ class MultinomialNB(Generative):
     theta: FloatArray
 
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
-        """Σ_j x_nj ln θ_kj, an (N, K) array; X holds counts, or is sparse."""
+        """ln p(x_n | t = k) = Σ_j x_nj ln θ_kj, an (N, K) array.
+
+        X holds counts, and may be sparse.
+        """
         X = _sparse.counts(X, "X")
         return stats.log_powers(
             _sparse.columns(X, "X", self.theta.shape[1]), self.theta
@@ -185,7 +188,7 @@ class BernoulliNB(Generative):
     theta: FloatArray
 
     def log_likelihood(self, X: ArrayLike) -> FloatArray:
-        """Σ_j ln of θ_kj if x_nj = 1, else of 1 - θ_kj; an (N, K) array.
+        """ln p(x_n | t = k) = Σ_j {x_nj ln θ_kj + (1 - x_nj) ln(1 - θ_kj)}.
 
         X may be sparse.
         """
@@ -233,8 +236,8 @@ def log_joint(model: Generative, X: ArrayLike) -> FloatArray:
 def log_evidence(model: Generative, X: ArrayLike) -> FloatArray:
     """Logarithm of the probability (density) of each input.
 
-    ln p(x) = ln Σ_k exp{ln p(x, t = k)}, by log-sum-exp: the largest term is
-    taken out of the sum, so that nothing overflows and not all underflows.
+    p(x) = Σ_k p(x, t = k), by log-sum-exp of the logarithms: the largest term
+    is taken out of the sum, so that nothing overflows and not all underflows.
 
     Parameters
     ----------
@@ -424,7 +427,8 @@ def class_priors(t: ArrayLike) -> FloatArray:
 def fit_lda(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> LDA:
     """Linear discriminant analysis: own means, one shared covariance.
 
-    μ_k = mean of class k,  Σ = (1/N) Σ_n (x_n - μ_{t_n})(x_n - μ_{t_n})ᵀ + λI.
+    μ_k = (1/N_k) Σ_{t_n = k} x_n,
+    Σ = (1/N) Σ_n (x_n - μ_{t_n})(x_n - μ_{t_n})ᵀ + λI.
 
     Parameters
     ----------
@@ -459,7 +463,7 @@ def fit_lda(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> LDA:
 def fit_qda(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> QDA:
     """Quadratic discriminant analysis: own means, own covariances.
 
-    Σ_k = (1/N_k) Σ_{n: t_n = k} (x_n - μ_k)(x_n - μ_k)ᵀ + λI.
+    Σ_k = (1/N_k) Σ_{t_n = k} (x_n - μ_k)(x_n - μ_k)ᵀ + λI.
 
     Parameters
     ----------
@@ -551,8 +555,8 @@ def fit_gaussian_nb(
 ) -> GaussianNB:
     """Gaussian naive Bayes: a mean and a variance per class and feature.
 
-    μ_kj = mean of feature j in class k,
-    σ²_kj = (1/N_k) Σ_{n: t_n = k} (x_nj - μ_kj)² + λ.
+    μ_kj = (1/N_k) Σ_{t_n = k} x_nj,
+    σ²_kj = (1/N_k) Σ_{t_n = k} (x_nj - μ_kj)² + λ.
 
     Parameters
     ----------

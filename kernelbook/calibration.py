@@ -34,7 +34,7 @@ class Sigmoid(NamedTuple):
 def soft_targets(t: ArrayLike) -> FloatArray:
     """Platt's targets, probabilities that stay away from 0 and 1.
 
-    (N₊ + 1) / (N₊ + 2) where t_n = +1 and 1 / (N₋ + 2) where t_n = -1: what
+    q₊ = (N₊ + 1) / (N₊ + 2) for the label +1, q₋ = 1 / (N₋ + 2) for -1: what
     Laplace's rule gives to an event that came N₊ times out of N₊.
 
     Parameters
@@ -117,7 +117,7 @@ def fit_sigmoid(y: ArrayLike, t: ArrayLike) -> Sigmoid:
 def probability(fitted: Sigmoid, y: ArrayLike) -> FloatArray:
     """Probability of the class +1 for scores y.
 
-    σ(s y + r).
+    p = σ(s y + r).
 
     Parameters
     ----------

@@ -88,9 +88,9 @@ class Number:
 def cholesky_solve(A: ObjectArray, b: ObjectArray) -> ObjectArray:
     """Solve Ax = b for a positive definite A, as the textbooks write it.
 
-    For an n × n system this takes (n³ + 9n² + 2n)/6 multiplications and
-    divisions: n³/6 for A = LLᵀ, the rest for two triangular solves.  Of
-    these n(n + 3)/2 are divisions.
+    For an n × n system this takes m = (n³ + 9n² + 2n)/6 multiplications and
+    divisions: about n³/6 for A = LLᵀ, the rest for two triangular solves.
+    Of these d = n(n + 3)/2 are divisions.
 
     Examples
     --------

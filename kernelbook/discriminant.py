@@ -40,7 +40,7 @@ def scores(W: ArrayLike, X: ArrayLike) -> FloatArray:
 
 
 def classify(F: ArrayLike) -> IntArray:
-    """The class of the largest score, argmax_k f_k(x).
+    """The class of the largest score, c(x) = argmax_k f_k(x).
 
     Of classes that tie, the first wins: here the smallest number.
 
@@ -84,7 +84,7 @@ def sign_rule(f: ArrayLike) -> FloatArray:
 def signed_distance(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
     """Distance to the hyperplane wᵀx + b = 0, negative on its far side.
 
-    (wᵀx_n + b) / ‖w‖; the side to which w points is positive.
+    r_n = (wᵀx_n + b) / ‖w‖; the side to which w points is positive.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def signed_distance(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
 def foot(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
     """The point of the hyperplane nearest to each x: its projection.
 
-    x_n - r_n w / ‖w‖, with the signed distance r_n = (wᵀx_n + b) / ‖w‖.
+    p_n = x_n - r_n w / ‖w‖, with the signed distance r_n = (wᵀx_n + b) / ‖w‖.
 
     Parameters
     ----------

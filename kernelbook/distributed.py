@@ -34,7 +34,7 @@ LOOK = 1.0  # seconds between two looks at a silent cluster
 
 
 class PartialSums(NamedTuple):
-    """What a block of rows becomes: the terms of ΦᵀΦ, Φᵀt and tᵀt.
+    """What a block of rows becomes: A = ΦᵀΦ, r = Φᵀt and tt = tᵀt.
 
     ``A`` is (M, M), ``r`` (M,) or (M, Q); ``N`` is the number of rows.
     """
@@ -48,7 +48,8 @@ class PartialSums(NamedTuple):
 def partial_sums(Phi: ArrayLike, t: ArrayLike) -> PartialSums:
     """The part of the normal equations that some rows have.
 
-    A_b = Φ_bᵀΦ_b,  r_b = Φ_bᵀt_b,  and the sums over blocks b are ΦᵀΦ, Φᵀt.
+    A_b = Φ_bᵀΦ_b,  r_b = Φ_bᵀt_b,  and over all blocks ΦᵀΦ = Σ_b A_b and
+    Φᵀt = Σ_b r_b.
 
     Parameters
     ----------

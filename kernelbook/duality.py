@@ -161,9 +161,10 @@ def dual_function(
 ) -> float:
     """G(μ, ν) = inf_w ℒ(w, μ, ν), which is -inf if ℒ has no lower bound.
 
-    With c = q + Gᵀμ + Aᵀν and any w that solves Pw = -c it is
-    ½ cᵀw - μᵀh - νᵀb.  It is -inf if no w does, or if P is indefinite; both
-    are decided up to rounding, relative to P and to the terms of c.
+    With c = q + Gᵀμ + Aᵀν and any w that solves Pw = -c,
+    G(μ, ν) = ½ cᵀw - μᵀh - νᵀb.  It is -inf if no w does, or if P is
+    indefinite; both are decided up to rounding, relative to P and to the
+    terms of c.
 
     Examples
     --------
@@ -273,10 +274,11 @@ def dual_ascent(
 ) -> Ascent:
     """Maximise G(μ, ν) by projected gradient steps from zero.
 
-    At the minimiser w of ℒ(·, μ, ν) the gradient of G is (Gw - h, Aw - b):
-    a violated constraint gets dearer, a slack one cheaper, never below zero.
-    This is a lesson in steps, as many as were asked for: it has no goal to
-    reach and so no status; ``violation`` and `duality_gap` say how far it is.
+    At the minimiser w of ℒ the gradient has the parts ∇_μ G(μ, ν) = Gw - h and
+    ∇_ν G(μ, ν) = Aw - b: a violated constraint gets dearer, a slack one
+    cheaper, never below zero.  This is a lesson in steps, as many as were
+    asked for: it has no goal to reach and so no status; ``violation`` and
+    `duality_gap` say how far it is.
 
     Parameters
     ----------
@@ -317,9 +319,9 @@ def dual_ascent(
 def best_prices(g: ArrayLike, f: ArrayLike) -> Prices:
     """The best prices when w is one of N points: d* and what it costs.
 
-    max_{μ >= 0} min_n {f_n + Σ_i μ_i g_ni}, a linear program.  Its own dual is
-    min_v {Σ_n v_n f_n : Σ_n v_n g_ni <= 0 for all i} over convex weights v:
-    prices see no single point, only mixtures.
+    d* = max_{μ >= 0} min_n {f_n + Σ_i μ_i g_ni}, a linear program.  Its own
+    dual is d* = min_v {Σ_n v_n f_n : Σ_n v_n g_ni <= 0}, for all i, over
+    convex weights v: prices see no single point, only mixtures.
 
     Parameters
     ----------

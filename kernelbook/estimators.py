@@ -18,10 +18,10 @@ digit, where a scikit-learn user expects it: in a ``Pipeline``, in
 =============================== =========================================
 
 ``kernel`` is any kernel of ``kernelbook.kernels``, or one of your own.  Left
-out, it is ``Gaussian(gamma)`` with γ = 1 / (D · variance of all entries of X),
-what scikit-learn calls "scale".  Its hyperparameters are parameters of the
-estimator too: ``kernel__gamma``, or ``kernel__k1.gamma`` where
-``k.parameters()`` says ``k1.gamma``.
+out, it is ``Gaussian(gamma)`` with γ = 1 / (D v), v the variance of all
+entries of X, what scikit-learn calls "scale".  Its hyperparameters are
+parameters of the estimator too: ``kernel__gamma``, or ``kernel__k1.gamma``
+where ``k.parameters()`` says ``k1.gamma``.
 
 Inputs are what the kernel takes: the rows of an array or data frame, sparse
 rows if it is a kernel of inner products such as ``Linear``, and for a kernel
@@ -886,7 +886,7 @@ class SVC(_KernelClassifier):
         """Scores at new inputs; the largest, or the sign of one, decides.
 
         For two classes the (N*,) outputs y(x), positive for ``classes_[1]``.
-        For more, (N*, K) votes v_k + s_k / 3(1 + abs(s_k)): the total scores
+        For more, (N*, K) votes v_k + s_k / (3(1 + abs(s_k))): the total scores
         s_k of ``multiclass.total_scores`` decide between equal votes.
         """
         Z = self._new_inputs(X)

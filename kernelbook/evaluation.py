@@ -104,7 +104,8 @@ def calibration_error(
 ) -> float:
     """Mean distance of predicted from observed frequencies.
 
-    Σ_j (N_j / N) abs(observed_j - predicted_j), bins as in `reliability`.
+    Σ_j (N_j / N) abs(o_j - p_j), with o_j observed and p_j predicted in bin j
+    of `reliability`.
 
     Parameters
     ----------

@@ -132,7 +132,7 @@ def count_dichotomies(N: int, M: int) -> int:
 
 
 def exponents(D: int, degree: int) -> NDArray[np.int64]:
-    """All exponent vectors q with q_1 + ... + q_D = degree, one per row.
+    """All exponent vectors q with Σ_d q_d = degree, one per row.
 
     Parameters
     ----------
@@ -164,8 +164,8 @@ def exponents(D: int, degree: int) -> NDArray[np.int64]:
 def monomials(X: ArrayLike, degree: int) -> FloatArray:
     """Feature map of the homogeneous polynomial kernel (xᵀz)^p, notes (11).
 
-    φ_q(x) = sqrt(p! / (q_1! ... q_D!)) x_1^q_1 ... x_D^q_D, one feature for
-    each row q of ``exponents(D, p)``, so that φ(x)ᵀφ(z) = (xᵀz)^p.
+    φ_q(x) = √(p! / (Π_d q_d!)) Π_d x_d^q_d, one feature for each row q of
+    ``exponents(D, p)``, so that φ(x)ᵀφ(z) = (xᵀz)^p.
 
     Parameters
     ----------

@@ -6,9 +6,9 @@ chapter 14 (many classes 0, ..., K-1, and with a kernel).
 Two scatter matrices say how the inputs lie: S_W adds up the deviations from
 the class means, S_B those of the class means from the mean of all.  With the
 Cholesky factor of Σ = S_W/N + λI = UᵀU, the directions v = U⁻¹p that make
-vᵀS_B v / vᵀNΣv largest are found from the singular vectors p of the whitened
-class means U⁻ᵀ(m_k - m)√(N_k/N): S_B itself is not formed, so that nothing is
-squared on the way.
+ρ = vᵀS_B v / (vᵀNΣv) largest are found from the singular vectors p of the
+whitened class means U⁻ᵀ(m_k - m)√(N_k/N): S_B itself is not formed, so that
+nothing is squared on the way.
 """
 
 from typing import NamedTuple
@@ -43,9 +43,10 @@ class Discriminants(NamedTuple):
 
 
 def direction(X: ArrayLike, t: ArrayLike, lam: float = 0.0) -> FloatArray:
-    """The direction along which two classes are best apart, Σ⁻¹(m₊ - m₋).
+    """The direction along which two classes are best apart.
 
-    Σ = S_W/N + λI, with the scatter S_W of both classes about their means.
+    w = Σ⁻¹(m₊ - m₋) with Σ = S_W/N + λI and the scatter S_W of both classes
+    about their means.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """Random Fourier features: a stationary kernel as an average of waves.
 
-By Bochner's theorem k(x - x') = E[cos ωᵀ(x - x')] over frequencies ω drawn
+By Bochner's theorem k(x - x') = E[cos(ωᵀ(x - x'))] over frequencies ω drawn
 from the kernel's spectral density.  M/2 draws give M features,
 
-    φ(x) = √(2/M) (cos ω₁ᵀx, ..., sin ω₁ᵀx, ...),
+    φ_j(x) = √(2/M) cos(ω_jᵀx), and as many with the sine,
 
 with E[φ(x)ᵀφ(x')] = k(x, x') and φ(x)ᵀφ(x) = k(x, x) whatever was drawn.
 Kernel ridge regression becomes ridge regression on φ.
@@ -46,16 +46,14 @@ def frequencies(
 ) -> FloatArray:
     """Frequencies from the spectral density of a stationary kernel.
 
-    With z standard normal in D dimensions:
+    With z standard normal in D dimensions and a kernel of length l:
 
-    ======================= ==============================================
-    Gaussian, γ             ω = √(2γ) z
-    ARDGaussian, γ_d        ω_d = √(2γ_d) z_d
-    Matérn, ν and length    ω = z / (length √(u/2ν)), u from χ² with 2ν
-                            degrees of freedom: a Student-t
-    RationalQuadratic       ω = √τ z / length, τ from a Gamma of shape α
-                            and mean 1
-    ======================= ==============================================
+    - Gaussian: ω = √(2γ) z.
+    - ARDGaussian: ω_d = √(2γ_d) z_d.
+    - Matern: ω = z / (l √(u/(2ν))), with u from χ² with 2ν degrees of
+      freedom.  This is Student's t.
+    - RationalQuadratic: ω = √τ z / l, with τ from a Gamma of shape α and
+      mean 1.
 
     Each z has a length and a direction.  Orthogonal ones keep the lengths,
     but the directions of every D in a row stand upright on each other; each
@@ -170,7 +168,7 @@ class FourierMap(sums.FeatureMap):
         return _checks.columns(X, name, self.Omega.shape[1])
 
     def columns(self, X: FloatArray) -> NDArray[Any]:
-        """√(2 height/M) times (cos, sin) of ωᵀx.
+        """√(2 height/M) times the cosines and sines of ωᵀx.
 
         The phases are counted in turns, of which whole ones are dropped, in
         double precision: far from the origin single precision would keep
@@ -199,10 +197,11 @@ def feature_map(
 ) -> FourierMap:
     """Features whose inner products have the kernel as their mean.
 
-    φ(x)ᵀφ(x') = (2/M) Σ_j cos ω_jᵀ(x - x'), from M/2 frequencies ω_j.
+    φ(x)ᵀφ(x') = (2/M) Σ_j cos(ω_jᵀ(x - x')), from M/2 frequencies ω_j.
 
-    Its variance is {1 + k(2(x - x')) - 2 k(x - x')²} / M for k(x, x) = 1 and
-    independent frequencies: the error falls like 1/√M whatever D is.
+    Its variance is {1 + k(2(x - x')) - 2 k(x - x')²} / M for a kernel of
+    height 1 and independent frequencies: the error falls like 1/√M in any
+    dimension.
 
     Parameters
     ----------
@@ -262,7 +261,7 @@ def fit(
     """Kernel ridge regression on M random features, in NM² operations.
 
     w = (ΦᵀΦ + λI_M)⁻¹ Φᵀt, ``ridge.fit_primal`` on :func:`feature_map`, with
-    ΦᵀΦ and Φᵀt added up over blocks of rows.
+    its products added up over blocks of rows.
 
     Parameters
     ----------

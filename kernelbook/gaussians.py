@@ -53,7 +53,7 @@ def log_density(x: ArrayLike, mu: ArrayLike, Sigma: ArrayLike) -> FloatArray:
 
     ln N(x | μ, Σ) = -½ D ln 2π - ½ ln|Σ| - ½ (x - μ)ᵀ Σ⁻¹ (x - μ).
 
-    With the Cholesky factor Σ = UᵀU, ½ ln|Σ| is Σ_d ln U_dd: no determinant,
+    With the Cholesky factor Σ = UᵀU, ½ ln|Σ| = Σ_d ln U_dd: no determinant,
     which would underflow, and no inverse.
 
     Parameters
@@ -88,7 +88,9 @@ def log_density(x: ArrayLike, mu: ArrayLike, Sigma: ArrayLike) -> FloatArray:
 
 
 def linear_map(A: ArrayLike, mu: ArrayLike, Sigma: ArrayLike) -> Normal:
-    """The Gaussian of y = Ax, when x is N(μ, Σ): y is N(Aμ, AΣAᵀ).
+    """The Gaussian of y = Ax, when x is Gaussian.
+
+    E[y] = Aμ and cov[y] = AΣAᵀ, with the mean μ and the covariance Σ of x.
 
     Parameters
     ----------
@@ -150,8 +152,10 @@ def condition(
 
     With a the entries that remain and b the observed ones,
 
-    mean = μ_a + Σ_ab Σ_bb⁻¹ (values - μ_b),
-    cov  = Σ_aa - Σ_ab Σ_bb⁻¹ Σ_ba, the Schur complement of Σ_bb.
+    mean = μ_a + C_ab C_bb⁻¹ (values - μ_b),
+    cov  = C_aa - C_ab C_bb⁻¹ C_ba, the Schur complement of C_bb
+
+    in the given covariance C.
 
     Parameters
     ----------
@@ -229,8 +233,8 @@ def sample(
 ) -> FloatArray:
     """Independent draws from N(mean, cov), one per row.
 
-    With cov = UᵀU and z a vector of independent standard normals, mean + Uᵀz
-    has covariance Uᵀ I U = cov.
+    With cov = UᵀU and z a vector of independent standard normals,
+    y = mean + Uᵀz has covariance Uᵀ I U = cov.
 
     Parameters
     ----------

@@ -61,8 +61,8 @@ class GP:
 
     It keeps the kernel ``k``, the training inputs ``X`` (N, D) and targets
     ``t`` (N,), the noise precision ``beta``, the Cholesky ``factor`` of
-    C_N = K + β⁻¹I with the jitter it needed, the coefficients ``a`` = C_N⁻¹ t
-    (N,) of the mean (29), and the prior ``mean``, with the ``weights`` of its
+    C_N = K + β⁻¹I with the jitter it needed, the coefficients a = C_N⁻¹ t,
+    (N,), of the mean (29), and the prior ``mean``, with the ``weights`` of its
     trend if it has one.  Q outputs have t and a of shape (N, Q).
     """
 
@@ -85,8 +85,8 @@ class GP:
 class Prediction(NamedTuple):
     """Means and variances, one per new input.
 
-    ``latent_variance`` is that of the function y(x), ``noisy_variance`` that
-    of a new target t = y(x) + noise: larger by exactly 1/β.
+    ``latent_variance`` is that of the function y(x), v, and
+    ``noisy_variance`` that of a new target, s = v + 1/β.
     """
 
     mean: FloatArray
@@ -270,7 +270,7 @@ def sample(
 ) -> FloatArray:
     """Functions drawn from the posterior, seen at new inputs.
 
-    y = m + S z with S S the posterior covariance and z standard normal.
+    y = m + S z with S² the posterior covariance and z standard normal.
 
     Parameters
     ----------
@@ -305,8 +305,11 @@ def log_marginal_likelihood(gp: GP) -> float:
     ln p(t) = -½ tᵀC_N⁻¹t - ½ ln|C_N| - ½ N ln 2π.
 
     The targets count without the prior mean.  Outputs are independent: their
-    logarithms are added.  With a trend of M features it is Rasmussen &
-    Williams' (2.45): P for C_N⁻¹, N - M for N, and -½ ln|HᵀC_N⁻¹H| more.
+    logarithms are added.  With a trend of M features H it is Rasmussen &
+    Williams' (2.45):
+
+    ln p(t) = -½ tᵀPt - ½ ln|C_N| - ½ ln|HᵀC_N⁻¹H| - ½ (N - M) ln 2π  with
+    P = C_N⁻¹ - C_N⁻¹H (HᵀC_N⁻¹H)⁻¹ HᵀC_N⁻¹.
 
     Parameters
     ----------
@@ -332,8 +335,8 @@ def log_marginal_likelihood(gp: GP) -> float:
 def append(gp: GP, x: Any, t: ArrayLike, beta: float | None = None) -> GP:
     """The same process after one more example, in N² operations.
 
-    U gets the column U⁻ᵀk and below it the root of σ²(x) (28); then
-    a_new = {t - m(x)} / σ²(x), and the old a loses a_new C_N⁻¹k.
+    U gets the column u = U⁻ᵀk and below it r, r² = σ²(x) (28); then
+    b = {t - m(x)} / σ²(x) is its coefficient, and a ← a - b C_N⁻¹k.
 
     Parameters
     ----------

@@ -32,8 +32,8 @@ class SparseGP:
     It keeps the kernel ``k``, the feature map ``features``, the noise
     precision ``beta``, the Cholesky ``factor`` of B = I + βΦᵀΦ and the
     weights ``w`` (M,) of the mean, (M, Q) for Q outputs; and of the data only
-    ``N``, ``tt`` = tᵀt, ``fitted`` = βtᵀΦw and ``missed`` = tr(K - Q), NaN
-    where that counts as noise.
+    ``N``, and tt = tᵀt, fitted = βtᵀΦw and missed = tr(K - Q), which is NaN
+    where it counts as noise.
     """
 
     k: Kernel
@@ -158,9 +158,9 @@ def subset_of_regressors(
 def lower_bound(model: SparseGP) -> float:
     """Titsias' lower bound on the log marginal likelihood of the process.
 
-    ln p(t) >= ln N(t | 0, Q + β⁻¹I) - ½ β tr(K - Q), equal for Q = K.  By
-    the sums, the first is
-    -½ {N ln 2π - N ln β + ln|B| + β tᵀt - βtᵀΦw}.
+    F = ln N(t | 0, Q + β⁻¹I) - ½ β tr(K - Q) <= ln p(t), equal where nothing
+    is missed.  By the sums,
+    ln N(t | 0, Q + β⁻¹I) = -½ {N ln 2π - N ln β + ln|B| + β tᵀt - βtᵀΦw}.
 
     Parameters
     ----------
@@ -190,8 +190,8 @@ def lower_bound(model: SparseGP) -> float:
 class Bound(NamedTuple):
     """Titsias' bound and its gradient.
 
-    ``gradient`` has one entry ∂/∂ ln p for every hyperparameter of the
-    kernel, under its name, and one for ``beta``.
+    ``gradient`` has one entry for every hyperparameter of the kernel, by its
+    logarithm and under its name, and one for ``beta``.
     """
 
     value: float
@@ -212,8 +212,10 @@ def bound(
     With a = U⁻¹w and
     S_C = U⁻¹(I - B⁻¹)U⁻ᵀ - aaᵀ,  S_W = U⁻¹(I - B⁻¹ - βΦᵀΦ)U⁻ᵀ - aaᵀ,
 
-    ∂F/∂ln p = β Σ_nm {C S_C + t aᵀ}_nm ∂C_nm + ½ Σ S_W ∂W - ½ β Σ_n ∂k(x_n,
-    x_n), each ∂ by ln p; C is met twice, a block of rows at a time.
+    ∂F = β Σ_nm {C S_C + t aᵀ}_nm ∂C_nm + ½ Σ_lm {S_W}_lm ∂W_lm
+    - ½ β Σ_n ∂k(x_n, x_n),
+
+    each ∂ by ln p; C is met twice, a block of rows at a time.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ ROWS = 128  # of K at a time, for inputs that are not cut into tiles
 class RegularisedGram:
     """K + λI as something to multiply by: ``RegularisedGram(k, X, lam) @ V``.
 
-    (K + λI)V from tiles K_ij of the Gram matrix, made anew each time; the
+    B = (K + λI)V from tiles K_ij of the Gram matrix, made anew each time; the
     tile above the diagonal serves below it too, K_ji = K_ijᵀ.
 
     Parameters
@@ -114,8 +114,8 @@ def conjugate_gradients(
 
     With r = b - Ax, z = P⁻¹r and the first direction p = z, repeat
 
-    α = rᵀz / pᵀAp,  x ← x + αp,  r ← r - αAp,  z ← P⁻¹r,
-    p ← z + (rᵀz / the old rᵀz) p.
+    α = rᵀz / (pᵀAp),  x ← x + αp,  r ← r - αAp,  z ← P⁻¹r,
+    p ← z + (rᵀz / s) p,  with s = rᵀz before.
 
     The error is at most 2 {(√κ - 1)/(√κ + 1)}ⁿ of the first one after n
     steps, in the norm of A, κ being the condition number of P⁻¹A.
@@ -257,7 +257,7 @@ class Preconditioner:
     """P = ΦΦᵀ + λI, which is divided by; made by :func:`preconditioner`.
 
     It keeps Nyström's features ``Phi`` (N, M), ``lam`` and the Cholesky
-    ``factor`` of ΦᵀΦ + λI.
+    ``factor`` of its inner matrix, ΦᵀΦ + λI.
     """
 
     Phi: FloatArray = field(repr=False)
@@ -282,8 +282,8 @@ def preconditioner(
 ) -> Preconditioner:
     """K + λI as the landmarks see it, and easy to divide by.
 
-    P = Q + λI with Nyström's Q = ΦΦᵀ.  The eigenvalues of P⁻¹(K + λI) lie
-    between 1 and 1 + ‖K - Q‖/λ.
+    P = Q + λI with Q = ΦΦᵀ of Nyström's features.  The eigenvalues of
+    P⁻¹(K + λI) lie between 1 and 1 + ‖K - Q‖/λ.
 
     Parameters
     ----------
@@ -427,7 +427,7 @@ def log_determinant(
     """ln|K + λI| by stochastic Lanczos quadrature, without the Gram matrix.
 
     ln|A| = tr ln A = E[zᵀ(ln A)z] for z of independent signs, and Lanczos'
-    tridiagonal T with z/√N as its first direction gives
+    tridiagonal T, its first direction that of z, gives
     zᵀ(ln A)z ≈ N Σ_i (u_i)₁² ln θ_i over the eigenvectors u_i and
     eigenvalues θ_i of T.
 

@@ -142,7 +142,7 @@ def dual_residual(
 
     r_n = λ a_n - t_n {1 - P(t_n | x_n)}, with P = σ(t_n y_n) and y = Ka.
 
-    Kr is the gradient of J(a), and Φᵀr that of J(w) at w = Φᵀa.
+    The gradients are ∇J(a) = Kr, and ∇J(w) = Φᵀr at w = Φᵀa.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def newton_step(
     """Newton's step for the residual r, from one Cholesky factorisation.
 
     d = -(λI + WK)⁻¹ r = -{r - W^½ B⁻¹ W^½ K r} / λ, where
-    B = W^½ K W^½ + λI and W = diag P_n (1 - P_n).
+    B = W^½ K W^½ + λI and W is diagonal, W_nn = P_n (1 - P_n).
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ __all__ = [
     "log_pseudo_likelihood",
 ]
 
-ROWS, COLUMNS = 96, 128  # of a tile of derivatives
+TILE = 128  # rows and columns of derivatives, which stay in a core's cache
 Objective = Callable[
     [Kernel, Any, ArrayLike, Any], tuple[float, dict[str, float]]
 ]
@@ -40,8 +40,8 @@ Objective = Callable[
 class Evidence(NamedTuple):
     """Log marginal likelihood and its gradient.
 
-    ``gradient`` has one entry ∂ ln p(t) / ∂ ln p for every hyperparameter of
-    the kernel, under its name, and one for ``beta``.
+    ``gradient`` has one entry for every hyperparameter of the kernel, by its
+    logarithm and under its name, and one for ``beta``.
     """
 
     value: float
@@ -60,7 +60,9 @@ def evidence(
     """Log marginal likelihood of the targets, with its gradient in ln θ.
 
     ln p(t) = -½ tᵀC⁻¹t - ½ ln|C| - ½ N ln 2π,  C = K + β⁻¹I,
-    ∂ ln p(t) / ∂ ln p = ½ Σ_nm W_nm ∂C_nm/∂ln p,  W = aaᵀ - C⁻¹,  a = C⁻¹t.
+    ∂F = ½ Σ_nm W_nm ∂C_nm,  W = aaᵀ - C⁻¹,  a = C⁻¹t,
+
+    where F = ln p(t), and each ∂ is by ln p for a hyperparameter p.
 
     The derivatives are made a tile at a time, on and below the diagonal:
     memory N², not N² times the number of hyperparameters.
@@ -123,7 +125,7 @@ def log_pseudo_likelihood(model: gp.GP) -> float:
 
 
 def component(model: gp.GP, k1: Kernel, Z: Any) -> gp.Prediction:
-    """Posterior of a term, or of some, of a sum of processes k₁ + k₂ + ...
+    """Posterior of a term, or of some, of a sum of processes.
 
     m₁(x) = k₁(x)ᵀ C_N⁻¹ t,  σ₁²(x) = k₁(x, x) - k₁(x)ᵀ C_N⁻¹ k₁(x).
 
@@ -339,9 +341,8 @@ class _Weights:
         W: FloatArray = np.dot(self.B[rows], self.B[columns].T)
         C_inverse = self.C_inverse[rows, columns]
         W -= C_inverse if self.Q == 1 else self.Q * C_inverse
-        if columns.stop > rows.start:
-            n, m = np.ogrid[rows, columns]
-            W *= ((m <= n) + (m < n).astype(float)) / 2
+        if rows == columns:
+            W *= np.tri(len(W), k=-1) + np.eye(len(W)) / 2
         return W
 
     def diagonal(self) -> FloatArray:
@@ -359,10 +360,10 @@ def _tiles(X: Any) -> Iterator[tuple[slice, slice]]:
         N = X.shape[0] if hasattr(X, "shape") else len(X)
         yield slice(0, N), slice(0, N)
         return
-    for start in range(0, len(X), ROWS):
-        stop = min(start + ROWS, len(X))
-        for first in range(0, stop, COLUMNS):
-            yield slice(start, stop), slice(first, min(first + COLUMNS, stop))
+    cuts = [slice(n, n + TILE) for n in range(0, len(X), TILE)]
+    for last, rows in enumerate(cuts):
+        for columns in cuts[: last + 1]:
+            yield rows, columns
 
 
 def _all_of(

@@ -28,7 +28,7 @@ class Fit:
     path: FloatArray
     """(iterations + 1, ...) the weights at the start and after each step."""
     objectives: FloatArray
-    """(iterations + 1,) ½ λ‖w‖² minus the log-likelihood along the path."""
+    """(iterations + 1,): ½ λ‖w‖² - L(w, b) along the path."""
     gradient_norm: float
     """Length of the gradient of that objective at the end."""
     status: str
@@ -178,9 +178,10 @@ def likelihood_gradient(
 
 
 def information(w: ArrayLike, X: ArrayLike) -> FloatArray:
-    """Minus the Hessian of the log-likelihood: X̃ᵀSX̃.
+    """Minus the Hessian of the log-likelihood.
 
-    X̃ = [1 X] and S = diag p_n (1 - p_n).  The labels do not enter.
+    H = X̃ᵀSX̃ with X̃ = [1 X] and a diagonal S, S_nn = p_n (1 - p_n).  The
+    labels do not enter.
 
     Parameters
     ----------
@@ -243,7 +244,7 @@ def standard_errors(w: ArrayLike, X: ArrayLike) -> FloatArray:
 def irls_step(
     w: ArrayLike, X: ArrayLike, t: ArrayLike, lam: float = 0.0
 ) -> FloatArray:
-    """Newton's step for the log-likelihood minus ½ λ‖w‖².
+    """Newton's step for the penalised log-likelihood L(w, b) - ½ λ‖w‖².
 
     d = (X̃ᵀSX̃ + λE)⁻¹ {X̃ᵀ(u - p) - λE w̃}, where E is the identity without
     its first entry: the bias is not penalised.
@@ -281,7 +282,7 @@ def fit(
     max_iterations: int = 50,
     progress: bool = True,
 ) -> Fit:
-    """Maximise the log-likelihood minus ½ λ‖w‖² by Newton's method (IRLS).
+    """Maximise L(w, b) - ½ λ‖w‖² by Newton's method (IRLS).
 
     Starts at zero, halves a step while it would lower the likelihood, and
     stops after a step d whose promised gain, ½ dᵀ∇, is below the tolerance.

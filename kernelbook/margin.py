@@ -32,7 +32,7 @@ class ClosestPoints:
     q: FloatArray
     """(D,) point of the hull of class -1."""
     u: FloatArray = field(repr=False)
-    """(N,) convex weights; p = Σ u_n x_n over class +1, q over class -1."""
+    """(N,) convex weights; p = Σ_{t_n = 1} u_n x_n, and q of class -1."""
     direction: FloatArray = field(repr=False)
     """(D,) p - q divided by its length, with the digits that p - q loses."""
     upper: float
@@ -55,7 +55,7 @@ class HardMargin:
     """The hyperplane of maximum margin, with its certificate."""
 
     w: FloatArray
-    """(D,) weights, scaled so that the smallest t_n(wᵀx_n + b) is 1."""
+    """(D,) weights, scaled so that min_n t_n(wᵀx_n + b) = 1."""
     b: float
     """Bias."""
     alpha: FloatArray = field(repr=False)
@@ -82,7 +82,7 @@ class LeaveOneOut(NamedTuple):
 def distance(w: ArrayLike, b: float, X: ArrayLike) -> FloatArray:
     """Distance of each point to the hyperplane wᵀx + b = 0.
 
-    abs(wᵀx_n + b) / ‖w‖.
+    r_n = abs(wᵀx_n + b) / ‖w‖.
 
     Parameters
     ----------
@@ -167,10 +167,10 @@ def canonical(
 def closest_points(X: ArrayLike, t: ArrayLike) -> ClosestPoints:
     """The closest points of the convex hulls of the two classes.
 
-    Minimise ‖Σ_n u_n t_n x_n‖ subject to u_n >= 0 and Σ u_n = 1 in each
-    class.  Starts from one pair of examples, one of each class.  Each step
-    adds the pair that reaches least far along p - q and solves for the best
-    mixture of pairs.  Stops when the bounds meet or the hulls touch, and
+    Minimise ‖Σ_n u_n t_n x_n‖ subject to u_n >= 0 and Σ_{t_n = k} u_n = 1 for
+    both labels k.  Starts from one pair of examples, one of each class.  Each
+    step adds the pair that reaches least far along p - q and solves for the
+    best mixture of pairs.  Stops when the bounds meet or the hulls touch, and
     warns (ConvergenceWarning) if it ends before.
 
     Parameters

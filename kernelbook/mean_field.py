@@ -50,7 +50,7 @@ def update(q: MeanField, y: float, beta: float) -> MeanField:
 def evidence_bound(q: MeanField, y: float, beta: float) -> float:
     """Evidence lower bound of the same model: at most ln p(y).
 
-    ½ ln(β/2π) - ½β {y² - 2y m_λ m_w + (m_λ² + s_λ)(m_w² + s_w)}
+    ½ ln(β/(2π)) - ½β {y² - 2y m_λ m_w + (m_λ² + s_λ)(m_w² + s_w)}
     - ½ (m_λ² + s_λ + m_w² + s_w) + 1 + ½ ln s_λ + ½ ln s_w.
 
     Parameters

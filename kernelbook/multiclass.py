@@ -79,7 +79,7 @@ class OneVsOne:
     """Score functions in the order of `pairs`, f_kj(x) > 0 for class k."""
 
     def scores(self, X: ArrayLike) -> FloatArray:
-        """(N, K(K-1)/2) scores f_kj(x_n); column p is ``pairs(K)[p]``."""
+        """(N, P) scores f_kj(x_n) of the P = K(K-1)/2 ``pairs(K)``."""
         X = _checks.matrix(X, "X")
         return np.column_stack([_values(f, X) for f in self.members])
 
@@ -154,9 +154,10 @@ def one_vs_one(fit: Fit, X: ArrayLike, t: ArrayLike, K: int) -> OneVsOne:
 
 
 def votes(F: ArrayLike, K: int) -> IntArray:
-    """Votes for each class, v_k(x) = Σ_{j≠k} 1[f_kj(x) > 0], f_jk = -f_kj.
+    """Votes for each class, v_k(x) = Σ_{j≠k} 1[f_kj(x) > 0].
 
-    A pair whose score is exactly zero votes for neither of its classes.
+    Here f_jk(x) = -f_kj(x).  A pair whose score is exactly zero votes for
+    neither of its classes.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Neural networks with random weights, and units that mix activations.
 
 The equations are those of chapters 11 and 12; (30) to (33) are the notes'.
-A hidden unit computes φ(wᵀx + b), with independent weights w_d ~ N(0,
-``weight``) and a bias b ~ N(0, ``bias``).  The kernels that wide networks
+A hidden unit computes φ(wᵀx + b), with independent normal weights of variance
+``weight`` and a bias of variance ``bias``.  The kernels that wide networks
 tend to are ``kernels.ArcCosine`` and ``kernels.ArcSine``.
 """
 
@@ -34,7 +34,7 @@ def step(z: ArrayLike) -> FloatArray:
 
 
 def relu(z: ArrayLike) -> FloatArray:
-    """Rectified linear unit: max(0, z).
+    """Rectified linear unit, φ(z) = max(0, z).
 
     Examples
     --------
@@ -46,7 +46,7 @@ def relu(z: ArrayLike) -> FloatArray:
 
 
 def gelu(z: ArrayLike) -> FloatArray:
-    """Gaussian error linear unit: z P(Z < z), with Z standard normal.
+    """Gaussian error linear unit, φ(z) = z P(Z < z), with Z standard normal.
 
     Examples
     --------

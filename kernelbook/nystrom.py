@@ -3,11 +3,11 @@
 M of the N inputs, or others, are landmarks.  With the columns C = k(X, X_M)
 and the corner W = k(X_M) = UᵀU,
 
-    K ≈ Q = C W⁻¹ Cᵀ = ΦΦᵀ,  Φ = C U⁻¹,
+    Q = C W⁻¹ Cᵀ = ΦΦᵀ  with  Φ = C U⁻¹
 
-which is the Gram matrix of the features' projections onto the span of those
-of the landmarks.  Kernel ridge regression on Φ takes NM² operations and M²
-memory: the rows are met once, some at a time.
+stands for K.  It is the Gram matrix of the features' projections onto the span
+of those of the landmarks.  Kernel ridge regression on Φ takes NM² operations
+and M² memory: the rows are met once, some at a time.
 """
 
 from collections.abc import Iterable
@@ -156,7 +156,7 @@ class PivotedCholesky(NamedTuple):
     """Landmarks chosen greedily, with what they miss.
 
     ``numbers`` (M,) are those of the landmarks in the order of their choice,
-    ``L`` is (N, M) with LLᵀ = C W⁻¹ Cᵀ, and ``missed`` (M + 1,) holds
+    ``L`` is (N, M), with LLᵀ = C W⁻¹ Cᵀ, and ``missed`` (M + 1,) holds
     tr(K - LLᵀ) after 0, 1, ..., M of them.
     """
 
@@ -171,8 +171,8 @@ def pivoted_cholesky(
     """The landmarks of pivoted Cholesky: next is always the worst served.
 
     With the diagonal d_n = k(x_n, x_n) - Σ_m L_nm² of what is missing, the
-    next landmark is p = argmax d, and its column
-    L_n = {k(x_n, x_p) - Σ_m L_nm L_pm} / √d_p.  Then Σ_n d_n = tr(K - LLᵀ),
+    next landmark is p = argmax_n d_n, and its column
+    l_n = {k(x_n, x_p) - Σ_m L_nm L_pm} / √d_p.  Then Σ_n d_n = tr(K - LLᵀ),
     and as K - LLᵀ has no negative eigenvalue, this bounds the largest:
     ‖K - LLᵀ‖ ≤ tr(K - LLᵀ).
 
@@ -408,7 +408,7 @@ def fit(
     w = (ΦᵀΦ + λI_M)⁻¹ Φᵀt with Nyström's features Φ = C U⁻¹; the fit of
     ``ridge.fit_dual(Q, t, lam)``, without the N × N matrix.
 
-    Memory is M² and a block of rows; ΦᵀΦ and Φᵀt are added up over these.
+    Memory is M² and a block of rows: products are added up over these.
 
     Parameters
     ----------

@@ -157,7 +157,7 @@ def fit_dual(
 def mistake_bound(w: ArrayLike, Phi: ArrayLike, t: ArrayLike) -> float:
     """Novikoff's bound on the number of mistakes, from a separating w.
 
-    (R/γ)², with R = max_n ‖φ(x_n)‖ and γ = min_n t_n wᵀφ(x_n) / ‖w‖.
+    m = (R/γ)², with R = max_n ‖φ(x_n)‖ and γ = min_n t_n wᵀφ(x_n) / ‖w‖.
 
     Parameters
     ----------
@@ -210,9 +210,10 @@ def loss(w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike) -> float:
 def subgradient(
     w: ArrayLike, b: float, X: ArrayLike, t: ArrayLike
 ) -> tuple[FloatArray, float]:
-    """A subgradient of the loss: (-Σ t_n x_n, -Σ t_n) over the mistakes.
+    """A subgradient of the loss, by the weights and by the bias.
 
-    Example n is a mistake if t_n(wᵀx_n + b) <= 0.  Where no example has a
+    g = -Σ_{n ∈ M} t_n x_n and h = -Σ_{n ∈ M} t_n, over the mistakes M:
+    those n with t_n(wᵀx_n + b) <= 0.  Where no example has a
     score of zero this is the gradient.
 
     Parameters
@@ -238,7 +239,7 @@ def subgradient(
 def update(
     w: ArrayLike, b: float, x: ArrayLike, t: float, eta: float = 1.0
 ) -> tuple[FloatArray, float]:
-    """One step of the rule: at a mistake, w + η t x and b + η t.
+    """One step of the rule: at a mistake, w ← w + η t x and b ← b + η t.
 
     If t(wᵀx + b) > 0 nothing changes.
 
@@ -309,7 +310,7 @@ def fit_averaged(
 ) -> tuple[FloatArray, float]:
     """Averaged perceptron: the mean of all weights that `fit` goes through.
 
-    w̄ = 1/S Σ_s w_s and b̄ = 1/S Σ_s b_s, over the S = N · epochs visits to
+    w̄ = (1/S) Σ_s w_s and b̄ = (1/S) Σ_s b_s, over the S = N · epochs visits to
     an example, w_s being the weights after the visit.
 
     Parameters

@@ -226,10 +226,10 @@ def bias_variance(
 ) -> BiasVariance:
     """Bias and variance of ridge predictions, over new noise at fixed inputs.
 
-    Targets are t_n = h(x_n) + noise, with independent noise of mean zero.
-    With s(x) = Φ(ΦᵀΦ + λI_M)⁻¹φ(x), a prediction is y(x) = s(x)ᵀt, and
+    Targets are the h(x_n) and, besides, independent noise of mean zero.  With
+    s(x) = Φ(ΦᵀΦ + λI_M)⁻¹φ(x), a prediction is y(x) = s(x)ᵀt, of
 
-    bias(x) = s(x)ᵀh - h(x),  variance(x) = noise² ‖s(x)‖².
+    bias b(x) = s(x)ᵀh - h(x) and variance v(x) = noise² ‖s(x)‖².
 
     Parameters
     ----------

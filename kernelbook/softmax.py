@@ -47,7 +47,7 @@ def softmax(F: ArrayLike) -> FloatArray:
 
 
 def log_likelihood(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> float:
-    """Log-likelihood of the classes, Σ_n ln p_{n, t_n}.
+    """Log-likelihood of the classes, L(W) = Σ_n ln p_{n, t_n}.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def log_likelihood(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> float:
 
 
 def gradient(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> FloatArray:
-    """Gradient of the softmax log-likelihood, X̃ᵀ(T - P).
+    """Gradient of the softmax log-likelihood, ∇L(W) = X̃ᵀ(T - P).
 
     T has a one in row n, column t_n, and zeros elsewhere (one-hot).
 
@@ -94,7 +94,7 @@ def gradient(W: ArrayLike, X: ArrayLike, t: ArrayLike) -> FloatArray:
 def information(W: ArrayLike, X: ArrayLike) -> FloatArray:
     """Minus the Hessian of the softmax log-likelihood.
 
-    Classes j and k have the block Σ_n P_nj (δ_jk - P_nk) x̃_n x̃_nᵀ.  The
+    Classes j and k have the block H_jk = Σ_n P_nj (δ_jk - P_nk) x̃_n x̃_nᵀ.  The
     labels do not enter.  The matrix is positive semi-definite and never
     definite: one vector added to the weights of all classes changes nothing.
 
@@ -129,7 +129,9 @@ def fit(
     max_iterations: int = 50,
     progress: bool = True,
 ) -> Fit:
-    """Maximise the softmax log-likelihood minus ½ λ Σ_k ‖w_k‖² by Newton.
+    """Maximise the penalised softmax log-likelihood by Newton's method.
+
+    It is L(W) - ½ λ Σ_k ‖w_k‖², without the biases.
 
     A common vector added to all columns of W changes no probability.  The one
     representative whose columns sum to zero is searched for, W = V Uᵀ, where

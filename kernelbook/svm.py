@@ -59,7 +59,7 @@ class SVM:
 
     @property
     def nu(self) -> float:
-        """Share of the multipliers that is in use, Σ_n α_n / NC."""
+        """Share of the multipliers that is in use, Σ_n α_n / (N C)."""
         return float(self.alpha.sum()) / (len(self.alpha) * self.C)
 
     @property
@@ -107,7 +107,7 @@ def primal_objective(
 ) -> float:
     """Soft-margin objective with the slacks at their smallest.
 
-    ½ ‖w‖² + C Σ_n max(0, 1 - t_n {wᵀφ(x_n) + b}).
+    J(w, b) = ½ ‖w‖² + C Σ_n max(0, 1 - t_n {wᵀφ(x_n) + b}).
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def gap_terms(
 ) -> FloatArray:
     """What each example adds to primal minus dual; none is negative.
 
-    (C - α_n) max(0, 1 - t_n y_n) + α_n max(0, t_n y_n - 1).
+    g_n = (C - α_n) max(0, 1 - t_n y_n) + α_n max(0, t_n y_n - 1).
 
     Parameters
     ----------
@@ -224,8 +224,9 @@ def gap_terms(
 def bias_interval(e: ArrayLike, t: ArrayLike) -> tuple[float, float]:
     """All biases that minimise the primal for given weights.
 
-    With N₊ positive labels, the interval from the N₊-th to the (N₊ + 1)-th
-    smallest of the numbers e_n = t_n - wᵀφ(x_n).
+    The interval from the i-th to the j-th smallest of the numbers
+    e_n = t_n - wᵀφ(x_n), where i = N₊, the number of positive labels, and
+    j = i + 1.
 
     Parameters
     ----------
@@ -253,10 +254,10 @@ def pair_step(
 ) -> FloatArray:
     """One step of sequential minimal optimisation: the best pair moves.
 
-    With v = α∘t and e = t - Kv, v_i rises and v_j falls by
-    (e_i - e_j) / (K_ii + K_jj - 2K_ij), or as far as the box allows.
+    With v_n = α_n t_n and e = t - Kv, v_i rises and v_j falls by
+    s = (e_i - e_j) / (K_ii + K_jj - 2K_ij), or as far as the box allows.
     i has the largest e among those that can rise; with it, j promises the
-    largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).
+    largest decrease (e_i - e_j)² / (2(K_ii + K_jj - 2K_ij)).
 
     Parameters
     ----------

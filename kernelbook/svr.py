@@ -82,7 +82,7 @@ class SVR:
 def insensitive_loss(y: ArrayLike, t: ArrayLike, epsilon: float) -> FloatArray:
     """How far each target is outside the tube around its output.
 
-    max(0, abs(t_n - y_n) - ε).
+    ξ_n = max(0, abs(t_n - y_n) - ε).
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def primal_objective(
 ) -> float:
     """Objective of support vector regression, slacks at their smallest.
 
-    ½ ‖w‖² + C Σ_n max(0, abs(t_n - wᵀφ(x_n) - b) - ε).
+    J(w, b) = ½ ‖w‖² + C Σ_n max(0, abs(t_n - wᵀφ(x_n) - b) - ε).
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def gap_terms(
     """What each example adds to primal minus dual; none is negative.
 
     With r_n = t_n - y_n, α_n = max(0, a_n) and α̂_n = max(0, -a_n),
-    (C - α_n) max(0, r_n - ε) + α_n max(0, ε - r_n)
+    g_n = (C - α_n) max(0, r_n - ε) + α_n max(0, ε - r_n)
     + (C - α̂_n) max(0, -r_n - ε) + α̂_n max(0, ε + r_n).
 
     Parameters
@@ -206,8 +206,8 @@ def gap_terms(
 def bias_interval(e: ArrayLike, epsilon: float) -> tuple[float, float]:
     """All biases that minimise the primal for given weights.
 
-    The interval from the N-th to the (N+1)-th smallest of the 2N numbers
-    e_n - ε and e_n + ε, with e_n = t_n - wᵀφ(x_n).
+    With e_n = t_n - wᵀφ(x_n), the interval from the i-th to the j-th smallest
+    of the 2N numbers e_n - ε and e_n + ε, where i = N and j = i + 1.
 
     Parameters
     ----------

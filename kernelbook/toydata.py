@@ -10,7 +10,7 @@ from kernelbook._checks import FloatArray
 def noisy_sine(
     N: int, noise: float, rng: int | np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Inputs x in [0, 1], sorted, and targets t = sin(2πx) + noise.
+    """Inputs x in [0, 1], sorted, and targets t = sin(2πx) + e with noise e.
 
     Parameters
     ----------
@@ -72,8 +72,9 @@ def two_moons(
 ) -> tuple[FloatArray, FloatArray]:
     """Two interleaved half circles in the plane, with labels -1 and +1.
 
-    The upper one is (cos s, sin s), the lower (1 - cos s, ½ - sin s), with
-    s uniform in [0, π], plus noise.  Labels alternate, +1 (upper) first.
+    The upper one is x = (cos s, sin s)ᵀ, the lower one
+    x = (1 - cos s, ½ - sin s)ᵀ, with s uniform in [0, π], plus noise.  Labels
+    alternate, +1 (upper) first.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ def xor() -> tuple[FloatArray, FloatArray]:
 def two_rings(
     N: int, noise: float, rng: int | np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Points around two circles, radius 1 with t = -1, radius 2 with t = +1.
+    """Points around two circles, of radius 1 for label -1 and 2 for +1.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def energy(K: ArrayLike, v: ArrayLike) -> float:
 def smallest_eigenvalue(K: ArrayLike) -> float:
     """The least energy of a unit vector.
 
-    μ_min = min vᵀKv over all v with vᵀv = 1.
+    μ_min = min_v {vᵀKv : vᵀv = 1}.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def smallest_eigenvalue(K: ArrayLike) -> float:
 def rounding_level(K: ArrayLike) -> float:
     """How far below zero rounding alone may push an eigenvalue.
 
-    δ = 10 N eps mean(abs(diag K)), with eps = 2⁻⁵² in double precision, and
-    2⁻²³ if K comes in single precision.
+    δ = 10 ε Σ_n abs(K_nn), with ε = 2⁻⁵² in double precision, and 2⁻²³ if K
+    comes in single precision.
 
     Parameters
     ----------
@@ -87,8 +87,8 @@ def rounding_level(K: ArrayLike) -> float:
 def feature_map_from_gram(K: ArrayLike) -> FloatArray:
     """Feature vectors, as rows, whose inner products are K.
 
-    K = Σ_i μ_i u_i u_iᵀ with orthonormal u_i gives
-    φ(x_n) = (√μ_1 u_1n, …, √μ_R u_Rn), so that ΦΦᵀ = K.
+    K = Σ_i μ_i u_i u_iᵀ with orthonormal u_i gives the features
+    Φ_ni = √μ_i u_in, so that ΦΦᵀ = K.
 
     Parameters
     ----------

@@ -18,6 +18,8 @@ Nothing here imports from ``tests``, but the build reads ``tests/expected``: a
 page shows only what was compared.  ``kernelbook`` knows nothing of all this.
 """
 
+import gc
+
 
 def setup(app):
     """All that Sphinx is asked to do, in the order of a build."""
@@ -37,6 +39,9 @@ def setup(app):
         translation,
     )
 
+    # A book is some hundred thousand nodes, which stay: to look for garbage
+    # among them, as often as Python does, took a third of the time.
+    gc.set_threshold(100_000, 20, 100)
     pages.use_bundled_node()
     group = "pybtex.style.formatting"
     register_plugin(group, "unaccented", bibliography.Style)

@@ -99,6 +99,7 @@ class Entry:
         return found
 
 
+@cache
 def read(text: str | None = None) -> tuple[dict[str, Entry], list[Problem]]:
     """The entries of the ledger, and what is wrong with the others."""
     entries: dict[str, Entry] = {}
@@ -160,9 +161,8 @@ def checked(name: str, value: Any) -> dict[str, str]:
 # What the book makes of it --------------------------------------------------
 
 
-@cache
 def ledger() -> dict[str, Entry]:
-    """The entries, read once."""
+    """The entries."""
     return read()[0]
 
 

@@ -64,9 +64,11 @@ msgstr ""
 ONLY_ZH = "^{zh}`[^`]*`$"  # a paragraph of an English page in Chinese
 MARK = "⟦en⟧"  # before a paragraph that has no translation
 # Docstrings, works and code always are.
-ENGLISH = re.compile(r'<(dl|div)(?= class="(?:py |citation"|highlight"))')
+ENGLISH = re.compile(
+    r'<(dl|div|span)(?= class="(?:py |(?:bibtex-)?citation"|highlight"))'
+)
 MAYBE_ENGLISH = re.compile(
-    r'<(p|dt|span(?= class="xref))((?: class="xref std std-term"'
+    r'<(p|dt|strong|span(?= class="xref))((?: class="xref std std-term"'
     r'| id="term-[^"]*")?)>(.*?)</\1>',
     re.S,
 )
@@ -294,7 +296,7 @@ SAID_ELSEWHERE = (
     *("signs changed", "symbols mistaken", "terms lost", "transposes lost"),
     *OF_THE_THEME,
     *("relations and sums turned", "length", "waves", "points", "landmarks"),
-    "degree",
+    *("degree", "noise", "seed"),
 )
 
 

@@ -4,18 +4,18 @@
 built from old ones by the eight rules of chapter 6, so that whatever can be
 written down is a kernel:
 
-=====  =============================  ===============================
-rule   kernel                         Python
-=====  =============================  ===============================
-1      xᵀx'                           ``Linear()``
-2      c k₁(x, x'), c >= 0            ``c * k1``
-3      k₁(x, x') + k₂(x, x')          ``k1 + k2``, ``sum([k1, k2])``
-4      k₁(x, x') k₂(x, x')            ``k1 * k2``
-5      q(k₁(x, x')), q >= 0           ``k1.polynomial(coefficients)``
-6      f(x) k₁(x, x') f(x')           ``k1.conjugate(f)``
-7      exp(k₁(x, x'))                 ``exp(k1)``
-8      xᵀAx', A = Aᵀ ⪰ 0              ``QuadraticForm(A)``
-=====  =============================  ===============================
+=============================  =======================================
+kernel                         Python
+=============================  =======================================
+xᵀx'                           rule 1, ``Linear()``
+c k₁(x, x'), c >= 0            rule 2, ``c * k1``
+k₁(x, x') + k₂(x, x')          rule 3, ``k1 + k2``, ``sum([k1, k2])``
+k₁(x, x') k₂(x, x')            rule 4, ``k1 * k2``
+q(k₁(x, x')), q >= 0           rule 5, ``k1.polynomial(coefficients)``
+f(x) k₁(x, x') f(x')           rule 6, ``k1.conjugate(f)``
+exp(k₁(x, x'))                 rule 7, ``exp(k1)``
+xᵀAx', A = Aᵀ ⪰ 0              rule 8, ``QuadraticForm(A)``
+=============================  =======================================
 
 ``k1.on(columns)`` looks at some columns of the inputs only.  How to write a
 kernel of your own stands at the top of ``kernelbook/kernels/base.py``.

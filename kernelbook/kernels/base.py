@@ -86,7 +86,7 @@ def setting(
 
 
 def positive(default: Any = MISSING, called: str | None = None) -> Any:
-    """A hyperparameter > 0.
+    """A hyperparameter p > 0.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def positive(default: Any = MISSING, called: str | None = None) -> Any:
 
 
 def non_negative(default: Any = MISSING, called: str | None = None) -> Any:
-    """A hyperparameter >= 0; at 0 it is switched off, and not learned."""
+    """A hyperparameter p >= 0; at 0 it is switched off, and not learned."""
     return hyperparameter(_checks.non_negative, default, called)
 
 

@@ -34,7 +34,7 @@ class Linear(InnerProduct):
     """
 
     def evaluate(self, X: Any, Z: Any) -> FloatArray:
-        """XZᵀ."""
+        """K = XZᵀ."""
         return products(X, Z)
 
     def evaluate_diagonal(self, X: Any) -> FloatArray:
@@ -86,7 +86,7 @@ class QuadraticForm(Kernel):
 
 
 def quadratic_form(A: ArrayLike) -> QuadraticForm:
-    """Rule 8: the kernel xᵀAx' with A = Aᵀ ⪰ 0.
+    """Rule 8: k(x, x') = xᵀAx' with A = Aᵀ ⪰ 0.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class Constant(InnerProduct):
         return np.full(X.shape[0], self.c)
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """By c: c ∂c/∂c = c."""
+        """By c: c itself, everywhere."""
         K = self.evaluate(X, Z)
         return K, {"c": K}
 
@@ -134,7 +134,7 @@ class Polynomial(InnerProduct):
     c: float = non_negative(0.0)
 
     def evaluate(self, X: Any, Z: Any) -> FloatArray:
-        """XZᵀ + c, to the power of the degree."""
+        """k = (xᵀx' + c)^degree, for all pairs."""
         S = products(X, Z)
         S += self.c
         return _to_the_power(S, self.degree)
@@ -144,7 +144,7 @@ class Polynomial(InnerProduct):
         return _to_the_power(squares(X) + self.c, self.degree)
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """By c: c degree (xᵀx' + c)^(degree - 1)."""
+        """By c: ∂k = c degree (xᵀx' + c)^(degree - 1)."""
         S = products(X, Z) + self.c
         by_c = self.c * self.degree * S ** (self.degree - 1)
         return S**self.degree, {"c": by_c}

@@ -22,7 +22,7 @@ from kernelbook.kernels.rules import Kernel
 
 
 class CountingKernel(Kernel):
-    """k(a, b) = Σ_p count_p(a) count_p(b), a sum over the parts p."""
+    """k(a, b) = Σ_p n_p(a) n_p(b), with n_p(a) how often a has the part p."""
 
     kind: ClassVar[type]
 
@@ -66,7 +66,8 @@ class SetIntersection(CountingKernel):
 class Spectrum(CountingKernel):
     """Spectrum kernel on strings: the parts are substrings of one length.
 
-    k(s, s') = Σ_u count_u(s) count_u(s'), over all strings u of that length.
+    k(s, s') = Σ_u n_u(s) n_u(s'), over all strings u of that length, with
+    n_u(s) how often u stands in s.
 
     Examples
     --------

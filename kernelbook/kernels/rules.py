@@ -39,7 +39,7 @@ class Kernel(KernelFunction):
     __array_ufunc__ = None  # np.float64(2) * k is k's business, not NumPy's
 
     def polynomial(self, coefficients: Any) -> "PolynomialOf":
-        """Rule 5: c₀ + c₁ k + c₂ k² + ..., with all c_j >= 0.
+        """Rule 5: Σ_j c_j k(x, x')ʲ, with all c_j >= 0.
 
         Examples
         --------
@@ -193,13 +193,13 @@ class Scaled(Composite):
         return f"{self.c!r} * {_shown(self.k1, ATOM)}"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """c K₁."""
+        """K = c K₁."""
         (K,) = Ks
         K *= self.c
         return K
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """By c: c k₁ itself; by p in k₁: c ∂k₁."""
+        """By c: ∂k = k = c k₁ itself; by p in k₁: ∂k = c ∂k₁."""
         K1, dK1 = self.k1.differentiate(X[0], Z[0])
         K = self.c * K1
         return K, {"c": K} | _inside("k1", dK1, np.array(self.c))
@@ -223,13 +223,13 @@ class Sum(Composite):
         return f"{_shown(self.k1, SUM)} + {_shown(self.k2, PRODUCT)}"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """K₁ + K₂."""
+        """K = K₁ + K₂."""
         K1, K2 = Ks
         K1 += K2
         return K1
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """The sum rule: ∂(k₁ + k₂) is ∂k₁ or ∂k₂, wherever p is."""
+        """The sum rule: ∂k = ∂k₁ or ∂k = ∂k₂, wherever p is."""
         K1, dK1 = self.k1.differentiate(X[0], Z[0])
         K2, dK2 = self.k2.differentiate(X[1], Z[1])
         return K1 + K2, _inside("k1", dK1) | _inside("k2", dK2)
@@ -257,20 +257,20 @@ class Product(Composite):
         return f"{_shown(self.k1, PRODUCT)} * {_shown(self.k2, ATOM)}"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """K₁ K₂, entry by entry."""
+        """k = k₁ k₂, entry by entry."""
         K1, K2 = Ks
         K1 *= K2
         return K1
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """The product rule: (∂k₁) k₂ or k₁ (∂k₂), wherever p is."""
+        """The product rule: ∂k = ∂k₁ k₂ or ∂k = k₁ ∂k₂, wherever p is."""
         K1, dK1 = self.k1.differentiate(X[0], Z[0])
         K2, dK2 = self.k2.differentiate(X[1], Z[1])
         return K1 * K2, _inside("k1", dK1, K2) | _inside("k2", dK2, K1)
 
 
 class PolynomialOf(Composite):
-    """Rule 5: k = c₀ + c₁ k₁ + c₂ k₁² + ..., with all c_j >= 0.
+    """Rule 5: k(x, x') = Σ_j c_j k₁(x, x')ʲ, with all c_j >= 0.
 
     Written ``k1.polynomial([c0, c1, c2])``.
 
@@ -292,7 +292,7 @@ class PolynomialOf(Composite):
         return f"{_shown(self.k1, ATOM)}.polynomial({coefficients})"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """c₀ + K₁ (c₁ + K₁ (c₂ + ...)), Horner's way."""
+        """Σ_j c_j K₁ʲ, entry by entry, Horner's way."""
         (K1,) = Ks
         *lower, highest = self.coefficients
         K = np.full_like(K1, highest)
@@ -302,7 +302,7 @@ class PolynomialOf(Composite):
         return K
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """By c_j: c_j k₁ʲ; by p in k₁: q'(k₁) ∂k₁."""
+        """By c_j: ∂k = c_j k₁ʲ; by p in k₁: ∂k = Σ_j j c_j k₁^(j-1) ∂k₁."""
         K1, dK1 = self.k1.differentiate(X[0], Z[0])
         terms = [c * K1**j for j, c in enumerate(self.coefficients)]
         slope = np.zeros_like(K1)
@@ -346,13 +346,13 @@ class Conjugate(Composite):
         return self.k1, _OneFeature(self.f)
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """K₁ times f(x) f(x'), entry by entry."""
+        """k = f(x) k₁ f(x'), entry by entry."""
         K1, ff = Ks
         K1 *= ff
         return K1
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """The factors stay outside: f(x) (∂k₁) f(x')."""
+        """The factors stay outside: ∂k = f(x) ∂k₁ f(x')."""
         K1, dK1 = self.k1.differentiate(X[0], Z[0])
         ff = np.outer(X[1], Z[1])
         return K1 * ff, _inside("k1", dK1, ff)
@@ -404,19 +404,19 @@ class Exponential(Composite):
         return f"exp({self.k1!r})"
 
     def combine(self, *Ks: FloatArray) -> FloatArray:
-        """exp(K₁), entry by entry."""
+        """k = exp(k₁), entry by entry."""
         (K,) = Ks
         return np.exp(K, out=K)
 
     def differentiate(self, X: Any, Z: Any) -> Derivatives:
-        """The chain rule: ∂ exp(k₁) = exp(k₁) ∂k₁."""
+        """The chain rule: ∂k = exp(k₁) ∂k₁."""
         K1, dK1 = self.k1.differentiate(X[0], Z[0])
         K = np.exp(K1)
         return K, _inside("k1", dK1, K)
 
 
 def exp(k: Kernel) -> Exponential:
-    """Rule 7: the kernel exp(k(x, x')).
+    """Rule 7: the kernel q(x, x') = exp(k(x, x')).
 
     Examples
     --------

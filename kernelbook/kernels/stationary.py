@@ -36,7 +36,7 @@ class Stationary(Kernel):
 class Gaussian(Stationary):
     """Gaussian kernel, k(x, x') = exp(-gamma ‖x - x'‖²), notes (12).
 
-    ``gamma`` = 1 / (2 σ²) for a kernel of width σ.
+    For a kernel of width σ, gamma = 1 / (2 σ²).
 
     Examples
     --------
@@ -52,7 +52,7 @@ class Gaussian(Stationary):
         return np.exp(K, out=K)
 
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:
-        """By gamma: -gamma r² k = k ln k."""
+        """By gamma: ∂k = -gamma r² k = k ln k."""
         log_K = squared_distances(X, Z, -self.gamma)
         np.maximum(log_K, -FAR, out=log_K)
         K = np.exp(log_K)
@@ -99,7 +99,7 @@ class ARDGaussian(Stationary):
         return np.exp(K, out=K)
 
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:
-        """By gamma_d: -gamma_d (x_d - x'_d)² k."""
+        """By gamma_d: ∂k = -gamma_d (x_d - x'_d)² k."""
         K = self.evaluate(X, Z)
         dK = {}
         for d, gamma in enumerate(self.gamma):
@@ -118,9 +118,9 @@ def _half_integer(nu: float, name: str) -> float:
 class Matern(Stationary):
     """Matérn kernel for nu = 1/2, 3/2 or 5/2, with s = √(2 nu) r / length.
 
-    k = e⁻ˢ,  (1 + s) e⁻ˢ  or  (1 + s + s²/3) e⁻ˢ, where r = ‖x - x'‖ is the
-    Euclidean distance: with the sum of absolute differences in its place,
-    3/2 and 5/2 are no kernels in two dimensions.
+    In turn k = e⁻ˢ,  k = (1 + s) e⁻ˢ  or  k = (1 + s + s²/3) e⁻ˢ, where
+    r = ‖x - x'‖ is the Euclidean distance: with the sum of absolute
+    differences in its place, 3/2 and 5/2 are no kernels in two dimensions.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class Matern(Stationary):
         return K
 
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:
-        """By length: s e⁻ˢ, s² e⁻ˢ or s² (1 + s) e⁻ˢ / 3, as -s ∂k/∂s is."""
+        """By length: ∂k = s e⁻ˢ, ∂k = s² e⁻ˢ or ∂k = s² (1 + s) e⁻ˢ / 3."""
         s = self._scaled_distances(X, Z)
         factor = {0.5: s, 1.5: s**2, 2.5: s**2 * (1 + s) / 3}[self.nu]
         return self.evaluate(X, Z), {"length": factor * np.exp(-s)}
@@ -176,16 +176,16 @@ class RationalQuadratic(Stationary):
     length: float = positive(1.0)
 
     def evaluate(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        """(1 + u)^-alpha, with u = r² / (2 alpha length²)."""
+        """k = (1 + u)^-alpha, with u = r² / (2 alpha length²)."""
         K = self._u(X, Z)
         np.log1p(K, out=K)
         K *= -self.alpha
         return np.exp(K, out=K)
 
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:
-        """By alpha: alpha {u/(1 + u) - ln(1 + u)} k.
+        """By alpha: ∂k = alpha {u/(1 + u) - ln(1 + u)} k.
 
-        By length: 2 alpha u/(1 + u) k.
+        By length: ∂k = 2 alpha u/(1 + u) k.
         """
         u = np.minimum(self._u(X, Z), sys.float_info.max)
         log, part = np.log1p(u), u / (1 + u)
@@ -199,7 +199,9 @@ class RationalQuadratic(Stationary):
 
 
 class Periodic(Stationary):
-    """Periodic kernel, exp(-2 Σ_d sin²(π (x_d - x'_d)/period) / length²).
+    """Periodic kernel.
+
+    k(x, x') = exp(-2 Σ_d sin²(π (x_d - x'_d)/period) / length²).
 
     The sum over coordinates matters: with the Euclidean distance inside the
     sine it is a kernel for D = 1 only.
@@ -229,7 +231,8 @@ class Periodic(Stationary):
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:
         """With s_d = 2π(x_d - x'_d)/period, ln k = Σ_d (cos s_d - 1)/length²:
 
-        by period: Σ_d s_d sin(s_d) k / length²; by length: -2 k ln k.
+        by period: ∂k = Σ_d s_d sin(s_d) k / length²;
+        by length: ∂k = -2 k ln k.
         """
         log_K, turn = np.zeros((2, len(X), len(Z)))
         scale = _finite(1 / self.length / self.length)

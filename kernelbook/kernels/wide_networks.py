@@ -34,7 +34,7 @@ class ArcCosine(Kernel):
     k₀ = (π - θ) / π,  k₁ = ‖u‖ ‖u'‖ {sin θ + (π - θ) cos θ} / π,
 
     where θ is the angle between u and u', and u is x, scaled by √weight and
-    with √bias appended.  Twice the mean of φ(wᵀx + b) φ(wᵀx' + b).
+    with √bias appended.  k = 2 E[φ(wᵀx + b) φ(wᵀx' + b)] over weights.
 
     Parameters
     ----------
@@ -114,7 +114,8 @@ class ArcSine(Kernel):
     def differentiate(self, X: FloatArray, Z: FloatArray) -> Derivatives:
         """By p, with S', A', B' the derivatives of S, A, B by ln p:
 
-        (4/π) {S' - S A'/(1 + 2A) - S B'/(1 + 2B)} / √((1 + 2A)(1 + 2B) - 4S²).
+        ∂k = (4/π) {S' - S A'/(1 + 2A) - S B'/(1 + 2B)}
+        / √((1 + 2A)(1 + 2B) - 4S²).
         """
         S, rest, A, B = self._sides(X, Z)
         K = 2 / np.pi * np.arctan2(2 * S, np.sqrt(rest))

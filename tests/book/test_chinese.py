@@ -231,16 +231,18 @@ def test_a_reader_keeps_the_place_and_the_choice(visit, serve):
     site = serve(SITE)
     page = visit(MODEL, home=site)
     section = page.locator("main section[id] section[id]").nth(3)
-    section.evaluate("e => e.scrollIntoView()")
-    page.locator("a.twin").click()
+    section.evaluate("e => e.scrollIntoView({behavior: 'instant'})")
+    # A click of Playwright's scrolls what is in a margin of the screen.
+    page.locator("a.twin").evaluate("e => e.click()")
     page.wait_for_url(f"{site}/zh/{MODEL}#{section.get_attribute('id')}")
-    page.goto(f"{site}/index.html")
+    page.goto(f"{site}/index.html", wait_until="commit")
     page.wait_for_url(f"{site}/zh/{FRONT}")
     page.locator("a.twin").click()
     page.wait_for_url(f"{site}/{FRONT}")
-    page.goto(f"{site}/index.html")
+    page.goto(f"{site}/index.html", wait_until="commit")
     page.wait_for_url(f"{site}/{FRONT}")
-    assert page.problems == []
+    # It sends its reader on, sometimes before it is there whole.
+    assert [p for p in page.problems if f"{site}/index.html" not in p] == []
 
 
 @built

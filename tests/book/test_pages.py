@@ -85,6 +85,6 @@ def test_a_wrong_address_leads_on_and_offers_its_words(visit, serve, folder):
     site, edition = serve(SITE), f"/{HTML.relative_to(SITE)}".rstrip("/.")
     page = visit(f"{folder}8_weak_duality.html", home=f"{site}{edition}")
     assert page.locator("h1").text_content() == "This page is not here"
-    assert page.locator(f"a[href='{edition}/{FRONT}']").is_visible()
+    page.locator(f"a[href='{edition}/{FRONT}']").wait_for()
     page.locator(f"a[href*='{edition}/search.html?']").click()
     page.wait_for_url(f"{site}{edition}/search.html?q=weak+duality")

@@ -382,6 +382,13 @@ def _(rng):
     }
 
 
+@world("inline: a vector in blocks")
+def _(rng):
+    between = rng.standard_normal((2, 3))
+    parts = two_parts(gaussian(rng, 2), gaussian(rng, 3), between)
+    return parts | {r"\boldsymbol\Sigma_{ba}": between.T}
+
+
 @world("inline: what x_b leaves of x_a")
 def _(rng):
     """Draws that have just this covariance, and a system solved whole."""

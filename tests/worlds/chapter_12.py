@@ -287,6 +287,11 @@ def _(rng):
     return seen_by_data(rng, Lambda, rng.standard_normal(2))
 
 
+@world("inline: a ratio of densities")
+def _(rng):
+    return {"v": Each([0.2, 1.0, 1.0 + rng.uniform(0.1, 2.0)])}
+
+
 @world("inline: a number of either sign")
 def _(rng):
     z = rng.uniform(0.5, 2.0)
