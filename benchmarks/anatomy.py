@@ -1,7 +1,8 @@
 """What a few operations are made of: ``make bench`` takes them apart.
 
-CPU seconds with one BLAS thread, medians of several runs.  The page *How fast
-is it?* explains with them what the table of results shows.
+CPU seconds with one BLAS thread, medians of several runs, and the shortest of
+support vector machines.  The page *How fast is it?* explains with them what
+the table of results shows.
 """
 
 import cProfile
@@ -29,6 +30,7 @@ from benchmarks import large, operations, peers
 from benchmarks.report import RESULTS, rounded
 from kernelbook import (
     _interior_point,
+    _rows,
     _svm_large,
     _svm_solver,
     kernels,
@@ -178,8 +180,8 @@ def svm_steps():
 
 
 def taken_apart(k, X, t, C):
-    """Seconds of a fit, and in it of the Gram matrix, pairs and factors."""
-    spent = dict.fromkeys(("Gram matrix", "pair steps", "factors"), 0.0)
+    """Seconds of a fit, and of its parts."""
+    spent = dict.fromkeys((part for *_, part in TIMED), 0.0)
     with ExitStack() as stack:
         for place, name, part in TIMED:
             timed = partial(adding_up, spent, part, getattr(place, name))
@@ -202,6 +204,9 @@ def adding_up(spent, part, function, *given):
 
 TIMED = (
     (svm, "gram", "Gram matrix"),
+    (_rows.Made, "_new", "Gram matrix"),
+    (_rows, "combined", "sums of rows"),
+    (_svm_solver, "combined", "sums of rows"),
     (_svm_solver, "pair_steps", "pair steps"),
     (_svm_solver, "free_solver", "factors"),
     (_svm_large, "free_solver", "factors"),

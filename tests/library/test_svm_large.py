@@ -614,7 +614,7 @@ def test_part_is_narrowed_before_it_is_handed_on(monkeypatch):
     assert np.count_nonzero(v) == len(where) == len(part.t)
 
 
-def test_empty_strip_is_found_again():
+def test_empty_strip_is_found_again(monkeypatch):
     p, _, s = small()
     none = solver.Guess(np.zeros(40, bool), np.ones(40, bool))
     lost = s._replace(b=-100.0)
@@ -623,6 +623,11 @@ def test_empty_strip_is_found_again():
     assert_array_equal(step.v, p.high)
     assert step.b == -100.0
     lost, none = lost._replace(b=100.0), solver.Guess(none.free, p.t > 0)
+    with monkeypatch.context() as once:
+        once.setattr(large, "STEPS", 1)
+        found, _, good = large.settled(p, lost, none, 0.5, no_limits(), 0)
+    assert not good
+    assert found.b == pytest.approx(sum(p.biases(found.e)) / 2)
     found, _, good = large.settled(p, lost, none, 0.5, no_limits(), 0)
     usual = large.guess(p, s, 4.0)
     expected, *_ = large.settled(p, s, usual, 0.5, no_limits(), 0)

@@ -123,6 +123,21 @@ def test_pair_steps_end_where_it_is_enough_and_count_those_taken():
             point = solver.pair_steps(p, zero, steps - 1, watch)
 
 
+def test_enough_is_judged_by_the_largest_difference_and_may_be_reached():
+    K = np.array([[1.0, 0.999, 0.0], [0.999, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    p = problem_of(K, [1, -1, -1], 1.0)
+    e = np.array([1.0, 0.5, -1.0])  # the best partner is the nearer one
+    start = solver.Point(np.zeros(3), e, (0.0, 0.0), dual=0.0, gap=1.0)
+    for enough, steps in [(1.0, 1), (2.0, 0)]:
+        watch = free_watch()
+        point = solver.pair_steps(p, start, 1, watch, enough)
+        assert watch.iterations == steps
+        assert point.v[1] == -steps
+    q, watch = problem_of(np.eye(2), [1, -1], 1.0), free_watch()
+    zero = solver.point_at(q, np.zeros(2))
+    assert not solver.pair_steps(q, zero, 1, watch, 2.0).v.any()
+
+
 def test_few_rounds_go_on_while_each_takes_a_tenth_off_the_gap(monkeypatch):
     p = problem(40)
     search, gaps = search_for(p), iter([0.5, 0.45, 0.4051, 0.3])
