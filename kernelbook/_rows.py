@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from kernelbook import _checks
 from kernelbook._checks import FloatArray
@@ -28,9 +29,8 @@ from kernelbook.kernels import Kernel
 Numbers = NDArray[np.intp]
 
 MEMORY = 2e8  # bytes that rows may take, if nobody says otherwise
-AT_ONCE = 65536  # entries of rows made at a time: they stay near the core
+AT_ONCE = 65536  # entries of rows made or copied at a time: near the core
 FEW = 512  # so many examples have all their rows made, half of each twice
-DENSE = 3  # rows are not picked out of the store if a third of it is wanted
 
 
 class Rows(ABC):
@@ -111,8 +111,7 @@ class Given(Rows):
 
     def times(self, n: Numbers, x: FloatArray) -> FloatArray:
         """Σ_i x_i (row n_i)."""
-        total: FloatArray = x @ self.seen[n]
-        return total
+        return combined(self.seen, n, x)
 
     def sizes(self, n: Numbers, x: FloatArray) -> FloatArray:
         """Σ_i |x_i| |row n_i|, what the rounding of the sum is relative to."""
@@ -184,14 +183,9 @@ class Made(Rows):
     def _from_store(self, n: Numbers, x: FloatArray) -> FloatArray:
         """What the rows that are kept add to the sum."""
         kept = self.slot[n] >= 0
-        slots, x = self.slot[n[kept]], x[kept]
+        slots = self.slot[n[kept]]
         self._touch(slots)
-        used = int((self.owner >= 0).sum())
-        if DENSE * len(slots) < used:
-            some: FloatArray = x @ self.store[slots]
-            return some
-        total: FloatArray = np.bincount(slots, x, used) @ self.store[:used]
-        return total
+        return combined(self.store, slots, x[kept])
 
     def _keep(self, n: Numbers) -> None:
         """Make the rows n, if they are not there; not more than the store."""
@@ -245,6 +239,16 @@ def rows_of(k: Kernel, X: Any, memory: float = MEMORY) -> Rows:
     if number_of(X) <= FEW:
         return Given(gram(k, X))
     return Made(k, X, memory)
+
+
+def combined(K: FloatArray, n: Numbers, x: FloatArray) -> FloatArray:
+    """Σ_i x_i (row n_i of K); many rows are read where they are."""
+    if len(n) * K.shape[1] <= AT_ONCE:
+        few: FloatArray = x @ K[n]
+        return few
+    row = csr_array((x, n, np.array([0, len(n)])), (1, len(K)))
+    total: FloatArray = (row @ K)[0]
+    return total
 
 
 def _picked(P: Any, n: Numbers) -> Any:

@@ -321,15 +321,16 @@ def settled(
 ) -> tuple[State, Guess, bool]:
     """The machine of width h, but for so many changes of the strip.
 
-    The first step takes the strip as it was at the last h.  False if the
-    strip has not settled.
+    The first step takes the strip as it was at the last h.  Few changes in a
+    part of a step say nothing, unless there is no way down at all.  False if
+    the strip has not settled.
     """
     for _ in range(STEPS):
         watch.spend(1)
-        s = smooth_step(p, s, now, h)
+        s, a = smooth_step(p, s, now, h)
         before, now = now, guess(p, s, h)
         changed = (now.free != before.free) | (now.at_high != before.at_high)
-        if changed.sum() <= enough:
+        if a in (0, 1) and changed.sum() <= enough:
             return s, now, True
         if not now.free.any():
             s = s._replace(b=sum(p.biases(s.e)) / 2)
@@ -345,8 +346,10 @@ def guess(p: Problem, s: State, h: float) -> Guess:
     return Guess(free, ~free & (excess > 0))
 
 
-def smooth_step(p: Problem, s: State, now: Guess, h: float) -> State:
-    """One step of Newton's method at width h."""
+def smooth_step(
+    p: Problem, s: State, now: Guess, h: float
+) -> tuple[State, float]:
+    """One step of Newton's method at width h, and what part of it."""
     Q = np.flatnonzero(now.free)
     aim = np.where(now.at_high, p.high, p.low)
     d = np.where(now.free, 0.0, aim - s.v)
@@ -357,7 +360,7 @@ def smooth_step(p: Problem, s: State, now: Guess, h: float) -> State:
         A.flat[:: len(Q) + 1] += soft
         solve = free_solver(p, A, Q)
         if solve is None:
-            return s
+            return s, 0.0
         rest = s.e[Q] - s.b - Kd[Q] - soft * (s.v[Q] - p.middle[Q])
         inner = np.zeros(len(d))
         inner[Q], db = solve(rest, -float(s.v.sum() + d.sum()))
@@ -365,7 +368,7 @@ def smooth_step(p: Problem, s: State, now: Guess, h: float) -> State:
         Kd += p.times(inner)
     a = along(p, s, h, d, Kd, db)
     v = s.v + a * d if a < 1 else np.where(now.free, s.v + d, aim)
-    return State(v, s.e - a * Kd, s.b + a * db)
+    return State(v, s.e - a * Kd, s.b + a * db), a
 
 
 def along(

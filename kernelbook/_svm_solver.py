@@ -61,6 +61,7 @@ from scipy.linalg import LinAlgError, eigvalsh
 
 from kernelbook import _checks, _interior_point, _progress
 from kernelbook._checks import FloatArray
+from kernelbook._rows import combined
 
 BoolArray = NDArray[np.bool_]
 
@@ -74,7 +75,9 @@ FAR = 10.0  # examples this far off, in mean squared distances: move the origin
 SURE = 1e-10  # Newton's method mends only what is wrong by more than this
 
 # How long each stage tries.
-FEW, ROUNDS = 5, 40  # rounds before and after low-rank interior point
+ENOUGH = 0.005  # a first e_i - e_j to end at, in units of the range of t
+PROGRESS = 0.9  # few rounds go on while each leaves no more of the gap
+ROUNDS = 40  # after low-rank interior point
 NEWTON_TRIES = 12  # free sets that one call of Newton's method may try
 DROPS = 25  # bounds met in one descent: each costs a factorisation
 SWEEPS = 50  # of a projection: each but the last puts a v on its bound
@@ -82,7 +85,7 @@ EXTRA = 100  # violators given to the first interior-point solve
 ON_ALL = 8  # their number doubles up to this many times N: last, all v thrice
 
 # How exact an interior-point solve is, before Newton's method.
-LOW_RANK = 1e-6  # error of an output, in units of √N, that GGᵀ may cause
+LOW_RANK = 1e-4  # error of an output, in units of √N, that GGᵀ may cause
 NOISE = 10.0  # and what G need not explain, in roundings of an entry of K
 LOW_RANK_GOAL, SUBSET_GOAL = 1e-9, 1e-12  # duality gaps, relative to the dual
 SPARSE = 4  # Kv is taken from rows if at most 1 in 4 is needed: for speed
@@ -194,7 +197,7 @@ def in_box(
     origin = midst(K, block)
     probe(K, block, eps)
     low, high = box
-    given = K
+    given = K = np.ascontiguousarray(K)
     copies = len(t) // len(K)
     if copies > 1:
         K = np.tile(K, (copies, copies))
@@ -320,7 +323,7 @@ def times(K: FloatArray, v: FloatArray) -> FloatArray:
     rows = np.flatnonzero(v)
     if SPARSE * len(rows) > len(v):
         return K @ v
-    return v[rows] @ K[rows]
+    return combined(K, rows, v[rows])
 
 
 def as_given(p: Problem, point: Point) -> tuple[FloatArray, FloatArray]:
@@ -458,17 +461,23 @@ def run(p: Problem, search: Search) -> None:
 
 
 def sketch(p: Problem, point: Point, search: Search) -> Point:
-    """Stage 1: pair steps, a quarter as many as examples."""
-    point = pair_steps(p, point, search.watch.spend(p.quarter))
+    """Stage 1: pair steps, at most a quarter as many as examples."""
+    enough = ENOUGH * float(p.t.max() - p.t.min())
+    point = pair_steps(p, point, p.quarter, search.watch, enough)
     search.note(point)
     return point
 
 
 def few_rounds(p: Problem, point: Point, search: Search) -> Point:
-    """Stage 2: if at most a quarter of all v seem free."""
+    """Stage 2: if at most a quarter of all v seem free, while it helps."""
     free, _ = guess(p, point, p.stride)
-    few = free.sum() <= p.quarter
-    return rounds(p, point, search, FEW) if few else point
+    if free.sum() > p.quarter:
+        return point
+    gap = math.inf
+    while point.relative_gap <= PROGRESS * gap and not search.done:
+        gap = point.relative_gap
+        point = rounds(p, point, search, 1)
+    return point
 
 
 def low_rank(p: Problem, point: Point, search: Search) -> Point:
@@ -493,7 +502,7 @@ def growing_subsets(p: Problem, point: Point, search: Search) -> Point:
             search.propose(point.v)
         if search.done:
             return point
-        point = pair_steps(p, point, search.watch.spend(p.quarter))
+        point = pair_steps(p, point, p.quarter, search.watch)
         extra *= 2
     return point
 
@@ -525,76 +534,56 @@ def rounds(p: Problem, point: Point, search: Search, most: int) -> Point:
                 return exact
         point = subspace_steps(p, point, search.watch)
         search.note(point)
-        point = pair_steps(p, point, search.watch.spend(p.tenth))
+        if point.relative_gap > search.tolerance:
+            point = pair_steps(p, point, p.tenth, search.watch)
     return point
 
 
 # -------------------------------------------------------------- pair steps
 
 
-def pair_steps(p: Problem, point: Point, steps: int) -> Point:
+def pair_steps(
+    p: Problem, point: Point, steps: int, watch: Watch, enough: float = 0.0
+) -> Point:
     """Raise one v_i and lower one v_j, the best pair each time (SMO).
 
     i has the largest e among those that can rise; with it, j promises the
-    largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).
+    largest decrease (e_i - e_j)² / 2(K_ii + K_jj - 2K_ij).  Ends where
+    e_i - e_j is not more than enough.
     """
-    pair = PairSteps(p, point)
-    for _ in range(steps):
-        if not pair.step():
+    K, half = p.K, p.K.diagonal() / 2  # curvatures are halved, too
+    v, low, high = point.v.tolist(), p.low.tolist(), p.high.tolist()
+    both = np.array([point.e, point.e])
+    rising, falling = both  # e of those that can, and else out of reach
+    rising[point.v >= p.high] = -np.inf
+    falling[point.v <= p.low] = np.inf
+    slope, curvature, gain = np.empty((3, len(v)))
+    flat = p.flat / 2
+    granted = watch.spend(steps)
+    for taken in range(granted):
+        i = int(rising.argmax())
+        np.subtract(rising[i], falling, out=slope)
+        np.subtract(half, K[i], out=curvature)
+        curvature += half[i]
+        np.sqrt(np.maximum(curvature, flat, out=gain), out=gain)
+        j = int(np.divide(slope, gain, out=gain).argmax())
+        if slope[j] <= enough and slope.max() <= enough:
+            watch.iterations -= granted - taken
             break
-    return point_at(p, np.array(pair.v), pair.e)
-
-
-class PairSteps:
-    """The arrays of the pair steps, which are changed in place.
-
-    v and its bounds are lists, because single numbers are read from them.
-    ``rise`` is 0 where v_n can rise and -inf where it cannot; added to e it
-    leaves the others out of a maximum.  ``fall`` is the same for falling.
-    """
-
-    def __init__(self, p: Problem, point: Point) -> None:
-        self.p, self.v, self.e = p, point.v.tolist(), point.e.copy()
-        self.low, self.high = p.low.tolist(), p.high.tolist()
-        self.half = p.K.diagonal() / 2
-        self.rise = np.where(point.v < p.high, 0.0, -np.inf)
-        self.fall = np.where(point.v > p.low, 0.0, -np.inf)
-        self.slope, self.curvature = np.empty((2, len(point.v)))
-
-    def step(self) -> bool:
-        """One pair step; False if no pair would gain."""
-        i, j = self.best_pair()
-        slope, curvature = float(self.slope[j]), 2 * float(self.curvature[j])
-        if slope <= 0:
-            return False
-        if curvature < -BEYOND * self.p.flat:
-            refuse_indefinite(self.p.given, self.p.eps)
-        self.move(i, j, slope / max(curvature, self.p.flat))
-        return True
-
-    def best_pair(self) -> tuple[int, int]:
-        """i and j; leaves e_i - e and half the curvatures with i."""
-        slope, curvature = self.slope, self.curvature
-        i = int(np.add(self.e, self.rise, out=slope).argmax())
-        np.subtract(self.e[i], self.e, out=slope)
-        slope += self.fall
-        np.maximum(slope, 0.0, out=slope)
-        np.subtract(self.half, self.p.K[i], out=curvature)
-        curvature += self.half[i]
-        gain = slope * slope / np.maximum(curvature, self.p.flat / 2)
-        return i, int(gain.argmax())
-
-    def move(self, i: int, j: int, step: float) -> None:
-        """v_i up and v_j down, onto their bounds if they get so far."""
-        v, low, high = self.v, self.low, self.high
-        room_up, room_down = high[i] - v[i], v[j] - low[j]
-        step = min(step, room_up, room_down)
-        v[i] = high[i] if step == room_up else v[i] + step
-        v[j] = low[j] if step == room_down else v[j] - step
-        self.e -= step * (self.p.K[i] - self.p.K[j])
-        self.rise[i] = -np.inf if step == room_up else 0.0
-        self.fall[j] = -np.inf if step == room_down else 0.0
-        self.fall[i] = self.rise[j] = 0.0
+        if curvature[j] < -BEYOND * flat:
+            refuse_indefinite(p.given, p.eps)
+        up, down = high[i] - v[i], v[j] - low[j]
+        step = float(slope[j]) / 2 / max(float(curvature[j]), flat)
+        step = min(step, up, down)
+        both -= step * (K[i] - K[j])
+        rising[j], falling[i] = falling[j], rising[i]
+        v[i], v[j] = v[i] + step, v[j] - step
+        if step == up:
+            v[i], rising[i] = high[i], -np.inf
+        if step == down:
+            v[j], falling[j] = low[j], np.inf
+    e = np.where(rising > -np.inf, rising, falling)
+    return point_at(p, np.array(v), e)
 
 
 # ------------------------------------------------ steps on the free set
@@ -696,8 +685,7 @@ def solve_free(
     F = np.flatnonzero(now.free)
     if len(F) == 0:
         return None
-    rows = p.K[F]
-    solve = free_solver(p, rows[:, F])
+    solve = free_solver(p, p.K[np.ix_(F, F)])
     if solve is None:
         return None
     v = np.where(now.free, 0.0, np.where(now.at_high, p.high, p.low))
@@ -705,7 +693,7 @@ def solve_free(
     for _ in range(2):
         step = solve(e[F], -float(v.sum()))
         v[F] += step
-        e -= step @ rows
+        e -= combined(p.K, F, step)
     return v, e, float(e[F].mean())
 
 

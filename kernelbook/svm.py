@@ -385,7 +385,9 @@ def fit_dual(
     """
     report = _progress.Progress("svm.fit_dual", progress)
     watch = _svm_solver.limits(max_iterations, max_seconds)
-    svm = _solved(K, t, C, bias, tolerance, watch, report)
+    eps = _checks.precision(K)
+    K = _checks.gram(K)
+    svm = _solved(K, t, C, bias, tolerance, watch, report, eps)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)
     return svm
@@ -510,11 +512,14 @@ def fit(
     memory = _checks.positive(memory, "memory")
     svm = None
     if number_of(X) > WHOLE:
-        K = _rows.rows_of(k, X, memory)
-        svm = _solved_by_rows(K, t, C, bias, tolerance, watch, report)
-        del K  # its rows make room
+        rows = _rows.rows_of(k, X, memory)
+        svm = _solved_by_rows(rows, t, C, bias, tolerance, watch, report)
+        del rows  # they make room
     if svm is None or svm.status == "stalled":
-        svm = _solved(gram(k, X), t, C, bias, tolerance, watch, report)
+        K = gram(k, X)
+        if not isinstance(X, np.ndarray):  # else half of it is a mirror image
+            K = _checks.gram(K)
+        svm = _solved(K, t, C, bias, tolerance, watch, report)
     advice = _svm_solver.advice(svm.status, svm.relative_gap)
     _progress.warn_unless_converged(svm.status, report.name, advice)
     # A machine that was stopped at once has no support vector, and keeps one.
@@ -528,17 +533,16 @@ def _signs(y: FloatArray) -> FloatArray:
 
 
 def _solved(
-    K: ArrayLike,
+    K: FloatArray,
     t: ArrayLike,
     C: float,
     bias: bool,
     tolerance: float,
     watch: _svm_solver.Watch,
     report: _progress.Progress,
+    eps: float = _svm_solver.EPS,
 ) -> SVM:
     """Check what came, solve, and certify what was found."""
-    eps = _checks.precision(K)
-    K = _checks.gram(K)
     t = _checks.both_signs(t, "t", len(K)).copy()
     C = _checks.positive(C, "C")
     tolerance = _checks.positive(tolerance, "tolerance")

@@ -28,6 +28,22 @@ def both(memory=1e9):
     return _rows.Given(k(X)), _rows.Made(k, X, memory)
 
 
+@pytest.mark.parametrize("at_once", [0, 14, 15, 10**6])
+def test_many_rows_are_added_where_they_are(at_once, monkeypatch):
+    monkeypatch.setattr(_rows, "AT_ONCE", at_once)
+    K, x = np.arange(20.0).reshape(4, 5) ** 2, np.array([0.5, 3.0, -2.0])
+    made = []
+    monkeypatch.setattr(
+        _rows,
+        "csr_array",
+        lambda *a, new=_rows.csr_array: made.append(a) or new(*a),
+    )
+    for n in [[3, 0, 1], [1, 2, 3]]:
+        by_hand = sum(a * K[i] for a, i in zip(x, n, strict=True))
+        assert_allclose(_rows.combined(K, np.array(n), x), by_hand)
+    assert len(made) == (2 if at_once < 15 else 0)
+
+
 @pytest.mark.parametrize("room", [1, 2, 10, N])
 @pytest.mark.parametrize(("phantom", "origin"), FRAMES)
 def test_rows_are_those_of_the_gram_matrix(phantom, origin, room):

@@ -333,12 +333,15 @@ def test_interior_point_certifies_where_all_else_is_taken_away(
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1e3])
-def test_low_rank_interior_point_comes_close_by_itself(C):
+def test_low_rank_interior_point_comes_close_by_itself(C, monkeypatch):
+    monkeypatch.setattr(solver, "LOW_RANK", 1e-6)
     X, t = blobs(300, 0)
     p = solver.problem(kernels.Gaussian(0.5)(X), t, C, bias=True)
     zero = solver.point_at(p, np.zeros(300))
-    start = solver.pair_steps(p, zero, 75)
     watch = solver.Watch(None, None)
+    start = solver.pair_steps(p, zero, 75, watch)
+    assert watch.iterations == 75
+    watch.iterations = 0
     inner = solver.low_rank_step(p, start, watch)
     assert inner.relative_gap <= 1e-6
     assert watch.iterations <= 30
@@ -390,10 +393,10 @@ def test_pair_step_is_the_solvers_and_never_lowers_the_dual():
     K, t = gaussian(40)
     p = solver.problem(K, t, 2.0, bias=True)
     alpha, point = np.zeros(40), solver.point_at(p, np.zeros(40))
-    before = 0.0
+    before, watch = 0.0, solver.Watch(None, None)
     for _ in range(60):
         alpha = svm.pair_step(alpha, K, t, 2.0)
-        point = solver.pair_steps(p, point, 1)
+        point = solver.pair_steps(p, point, 1, watch)
         assert_allclose(alpha, point.v * t, atol=1e-12)
         dual = svm.dual_objective(alpha, K, t)
         assert dual >= before * (1 - 1e-12)
@@ -558,6 +561,13 @@ def test_indefinite_gram_beyond_the_probe_is_met_by_the_solver(C):
     t[i], t[j] = 1.0, -1.0
     with pytest.raises(ValueError, match="smallest eigenvalue -"):
         svm.fit_dual(K, t, C)
+
+
+def test_gram_of_objects_is_looked_at_from_both_sides(monkeypatch):
+    lopsided = np.array([[1.0, 0.5], [0.0, 1.0]])
+    monkeypatch.setattr(svm, "gram", lambda *_: lopsided)
+    with pytest.raises(ValueError, match="symmetric"):
+        svm.fit(kernels.Spectrum(1), ["a", "b"], [1, -1], 1.0)
 
 
 K2, T2 = np.eye(2), np.array([1.0, -1.0])

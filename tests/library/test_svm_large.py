@@ -129,7 +129,7 @@ def test_limits_stop_with_the_best_point(monkeypatch):
 
 
 def test_what_has_no_room_and_does_not_settle_is_said(monkeypatch):
-    monkeypatch.setattr(large, "STEPS", 20)  # with more the strips settle
+    monkeypatch.setattr(large, "STEPS", 15)  # with more the strips settle
     X, t = moons(400, 0.3)
     with pytest.warns(ConvergenceWarning, match="with more memory"):
         m = by_rows(KERNELS[-1], X, t, 1e4, monkeypatch, memory=1e6)
@@ -524,14 +524,20 @@ def test_newton_mends_a_guess_or_gives_up(wrong, steps, mended):
 def test_settled_stops_at_enough_changes_and_counts(monkeypatch):
     p, _, s = small()
     now = large.guess(p, s, 0.5)
-    watch = no_limits()
+    for enough, steps in [(40, 5), (2, 5), (1, 6)]:  # the fifth is whole
+        watch = no_limits()
+        *_, good = large.settled(p, s, now, 0.5, watch, enough)
+        assert good
+        assert watch.iterations == steps
+    monkeypatch.setattr(large, "along", lambda *_: 0.0)
     *_, good = large.settled(p, s, now, 0.5, watch, 40)
     assert good
-    assert watch.iterations == 1
+    assert watch.iterations == 7  # there is no way down
+    monkeypatch.undo()
     monkeypatch.setattr(large, "STEPS", 2)
     *_, good = large.settled(p, s, now, 0.5, watch, 0)
     assert not good
-    assert watch.iterations == 3
+    assert watch.iterations == 9
 
 
 class Settled:
@@ -608,14 +614,20 @@ def test_part_is_narrowed_before_it_is_handed_on(monkeypatch):
     assert np.count_nonzero(v) == len(where) == len(part.t)
 
 
-def test_empty_strip_is_found_again():
+def test_empty_strip_is_found_again(monkeypatch):
     p, _, s = small()
     none = solver.Guess(np.zeros(40, bool), np.ones(40, bool))
     lost = s._replace(b=-100.0)
-    step = large.smooth_step(p, lost, none, 0.5)
+    step, whole = large.smooth_step(p, lost, none, 0.5)
+    assert whole == 1
     assert_array_equal(step.v, p.high)
     assert step.b == -100.0
     lost, none = lost._replace(b=100.0), solver.Guess(none.free, p.t > 0)
+    with monkeypatch.context() as once:
+        once.setattr(large, "STEPS", 1)
+        found, _, good = large.settled(p, lost, none, 0.5, no_limits(), 0)
+    assert not good
+    assert found.b == pytest.approx(sum(p.biases(found.e)) / 2)
     found, _, good = large.settled(p, lost, none, 0.5, no_limits(), 0)
     usual = large.guess(p, s, 4.0)
     expected, *_ = large.settled(p, s, usual, 0.5, no_limits(), 0)
@@ -638,7 +650,7 @@ def test_block_of_low_rank_is_factorised_and_others_are_given_up(monkeypatch):
         large.free_solver(wrong, -10 * np.eye(5), F)
     now = large.guess(p, s, 1.0)
     monkeypatch.setattr(large, "free_solver", lambda *_: None)
-    assert large.smooth_step(p, s, now, 1.0) is s
+    assert large.smooth_step(p, s, now, 1.0) == (s, 0.0)
     assert large.solve_free(p, s, now) is None
     assert large.newton(p, s, now, no_limits()) is None
     monkeypatch.setattr(_interior_point, "minimise", lambda *_: None)
@@ -687,5 +699,5 @@ def test_whole_step_ends_on_the_bounds_to_the_last_digit(monkeypatch):
     assert (v + (p.high - v) != p.high).any()
     none = solver.Guess(np.zeros(40, bool), np.ones(40, bool))
     monkeypatch.setattr(large, "along", lambda *_: 1.0)
-    step = large.smooth_step(p, s._replace(v=v), none, 0.5)
+    step, _ = large.smooth_step(p, s._replace(v=v), none, 0.5)
     assert_array_equal(step.v, p.high)

@@ -24,7 +24,8 @@ def problem(N=40, C=1.0, seed=0, bias=True, scale=1.0):
 
 
 def start(p, steps=0):
-    return solver.pair_steps(p, solver.point_at(p, np.zeros(len(p.t))), steps)
+    zero = solver.point_at(p, np.zeros(len(p.t)))
+    return solver.pair_steps(p, zero, steps, free_watch()) if steps else zero
 
 
 def free_watch():
@@ -89,7 +90,7 @@ def test_pair_steps_are_those_of_a_slow_loop(C):
     point = start(p)
     for _ in range(40):
         options = list(pair_step_by_hand(p, point.v))
-        point = solver.pair_steps(p, point, 1)
+        point = solver.pair_steps(p, point, 1, free_watch())
         off = [np.abs(point.v - v).max() for v in options]
         assert min(off) < 1e-12 * C
         assert_allclose(point.e, p.t - p.K @ point.v, atol=1e-11)
@@ -105,6 +106,80 @@ def test_pair_steps_reach_the_bounds_exactly_and_end_where_no_pair_helps():
     p = problem(12, 3.0)
     point = start(p, 10**5)
     assert point.relative_gap < 1e-12
+
+
+def test_pair_steps_end_where_it_is_enough_and_count_those_taken():
+    p, watch = problem(40, 0.3), free_watch()
+    zero = solver.point_at(p, np.zeros(40))
+    for enough in [1.0, 0.1, 0.01]:
+        watch.iterations = 0
+        point = solver.pair_steps(p, zero, 1000, watch, enough)
+        taken = watch.iterations
+        assert 1 < taken < 1000
+        for steps in [taken, taken - 1]:
+            e, v = point.e, point.v
+            left = e[v < p.high].max() - e[v > p.low].min()
+            assert (left <= enough) == (steps == taken)
+            point = solver.pair_steps(p, zero, steps - 1, watch)
+
+
+def test_enough_is_judged_by_the_largest_difference_and_may_be_reached():
+    K = np.array([[1.0, 0.999, 0.0], [0.999, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    p = problem_of(K, [1, -1, -1], 1.0)
+    e = np.array([1.0, 0.5, -1.0])  # the best partner is the nearer one
+    start = solver.Point(np.zeros(3), e, (0.0, 0.0), dual=0.0, gap=1.0)
+    for enough, steps in [(1.0, 1), (2.0, 0)]:
+        watch = free_watch()
+        point = solver.pair_steps(p, start, 1, watch, enough)
+        assert watch.iterations == steps
+        assert point.v[1] == -steps
+    q, watch = problem_of(np.eye(2), [1, -1], 1.0), free_watch()
+    zero = solver.point_at(q, np.zeros(2))
+    assert not solver.pair_steps(q, zero, 1, watch, 2.0).v.any()
+
+
+def test_few_rounds_go_on_while_each_takes_a_tenth_off_the_gap(monkeypatch):
+    p = problem(40)
+    search, gaps = search_for(p), iter([0.5, 0.45, 0.4051, 0.3])
+    seen = []
+
+    def rounds(p, point, search, most):
+        assert most == 1
+        seen.append(next(gaps))
+        return replace(point, dual=1 - seen[-1], gap=seen[-1])
+
+    monkeypatch.setattr(solver, "rounds", rounds)
+    few = solver.Guess(np.arange(40) < 20, np.zeros(40, bool))
+    monkeypatch.setattr(solver, "guess", lambda *_: few)
+    solver.few_rounds(p, search.best, search)
+    assert seen == [0.5, 0.45, 0.4051]
+    search.done = True
+    solver.few_rounds(p, search.best, search)
+    assert len(seen) == 3
+
+
+def test_sketch_ends_early_in_units_of_the_targets(monkeypatch):
+    asked = []
+
+    def pair_steps(p, point, steps, watch, enough):
+        asked.append((steps, enough))
+        return point
+
+    monkeypatch.setattr(solver, "pair_steps", pair_steps)
+    K, t = np.eye(100), np.linspace(-3.0, 1.0, 100)
+    p = solver.tube_problem(K, t, 1.0, 0.5, bias=True)
+    search = search_for(p)
+    solver.sketch(p, search.best, search)
+    assert asked == [(50, 0.005 * 5.0)]  # of t - ε and t + ε
+
+
+def test_a_descent_that_is_exact_needs_no_pair_steps(monkeypatch):
+    p = problem_of(np.eye(2), [1, -1], 2.0)
+    search, best = search_for(p), solver.point_at(p, np.array([1.0, -1.0]))
+    monkeypatch.setattr(solver, "newton", lambda *_: None)
+    monkeypatch.setattr(solver, "subspace_steps", lambda *_: best)
+    monkeypatch.setattr(solver, "pair_steps", stop)
+    assert solver.rounds(p, search.best, search, 1) is best
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, 1e-6])
@@ -125,7 +200,8 @@ def test_pair_steps_end_on_the_bounds_whatever_the_rounding():
     C, v = 1 + solver.EPS, solver.EPS / 2
     assert v + (C - v) != C
     p = problem_of(np.zeros((2, 2)), [1, -1], C, bias=True)
-    point = solver.pair_steps(p, solver.point_at(p, np.array([v, -v])), 1)
+    start = solver.point_at(p, np.array([v, -v]))
+    point = solver.pair_steps(p, start, 1, free_watch())
     assert_array_equal(point.v, [C, -C])
 
 
@@ -175,7 +251,7 @@ def test_low_rank_step_looks_only_where_an_entry_exceeds_the_diagonal(
         point = solver.point_at(p, np.zeros(2))
         assert solver.low_rank_step(p, point, free_watch()) is point
     assert not looked
-    assert_allclose(largest, [1e-6 / 2, 1e-6 / 4, 2e-6])
+    assert_allclose(largest, [1e-4 / 2, 1e-4 / 4, 2e-4])
 
 
 def test_G_need_not_explain_ten_roundings(monkeypatch):
@@ -255,7 +331,8 @@ def test_steps_give_up_where_interior_point_does(monkeypatch):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_low_rank_step_comes_close_at_any_scale(scale):
+def test_low_rank_step_comes_close_at_any_scale(scale, monkeypatch):
+    monkeypatch.setattr(solver, "LOW_RANK", 1e-6)
     p = problem(60, 2.0 / scale, scale=scale)
     inner = solver.low_rank_step(p, start(p, 20), free_watch())
     assert inner.relative_gap < 1e-7
@@ -995,7 +1072,6 @@ def order_of_the_steps(N, free, tolerance, monkeypatch):
     free_ones = solver.Guess(np.arange(N) < free, np.zeros(N, bool))
     monkeypatch.setattr(solver, "guess", lambda *_: free_ones)
     monkeypatch.setattr(solver, "ROUNDS", 2)
-    monkeypatch.setattr(solver, "FEW", 1)
     monkeypatch.setattr(solver.Search, "propose", propose)
     K, t = np.eye(N), np.where(np.arange(N) % 2, 1.0, -1.0)
     p, watch = problem_of(K, t, 1.0, bias=True), free_watch()
@@ -1003,8 +1079,6 @@ def order_of_the_steps(N, free, tolerance, monkeypatch):
     point, status = solver.solve(p, tolerance, watch, silent)
     assert not point.v.any()
     assert status == ("converged" if tolerance == 1.0 else "stalled")
-    spent = [step[1] for step in seen if step[0] == "pair_steps"]
-    assert watch.iterations == sum(spent)
     return seen
 
 
@@ -1018,10 +1092,9 @@ def test_order_of_the_steps_if_none_helps(
 ):
     found = order_of_the_steps(N, quarter + many_free, tolerance, monkeypatch)
     as_it_is = ["propose"] if tolerance == 1.0 else []
-    round_ = [
-        *[("newton",), *as_it_is, ("subspace_steps",)],
-        ("pair_steps", tenth),
-    ]
+    round_ = [("newton",), *as_it_is, ("subspace_steps",)]
+    if not as_it_is:  # for that the gap is too large
+        round_ += [("pair_steps", tenth)]
     expected = [("pair_steps", quarter)]
     expected += [] if many_free else round_
     expected += [("low_rank_step",), ("newton",), ("clamp",), "propose"]
