@@ -30,11 +30,16 @@ import json
 import os
 import pickle
 import re
+import tempfile
 from difflib import unified_diff
+from pathlib import Path
+from uuid import uuid4
 
 import jupytext
 import nbformat
+import nbval.kernel
 from claims import lost
+from jupyter_client.manager import KernelManager
 from nbval.plugin import IPyNbCell, IPyNbFile, NbCellError
 from pytest import ExitCode, fail, xfail
 
@@ -46,6 +51,20 @@ DRAWS, SEEDS = re.compile("rng|random|toydata"), 8
 # One BLAS thread in every kernel: outputs must not depend on the cores.
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(threads, "1")
+
+
+def manager(**options):
+    """Of a kernel one talks to by files, as nbval starts them.
+
+    Its ports are picked, given back and only then used: of two chapters that
+    begin at once one may find its port taken, and no kernel.
+    """
+    file = Path(tempfile.gettempdir()) / f"kernel-{uuid4().hex[:12]}.json"
+    files = {"transport": "ipc", "connection_file": str(file)}
+    return KernelManager(**files, **options)
+
+
+nbval.kernel.KernelManager = manager
 
 
 def pytest_addoption(parser):
