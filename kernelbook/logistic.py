@@ -28,7 +28,7 @@ class Fit:
     path: FloatArray
     """(iterations + 1, ...) the weights at the start and after each step."""
     objectives: FloatArray
-    """(iterations + 1,): ½ λ‖w‖² - L(w, b) along the path."""
+    """(iterations + 1,) values of ½ λ‖w‖² - L(w, b) along the path."""
     gradient_norm: float
     """Length of the gradient of that objective at the end."""
     status: str
