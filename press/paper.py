@@ -164,10 +164,12 @@ def boxed(name, heading, title, node, end=""):
         for one in node["ids"]
         if not one.startswith("index-")  # visit_index has it
     )
+    if name == "exercise":
+        labels += rf"\label{{exercise:{node['label']}}}"
     return [
-        tex(f"\n\n\\phantomsection{labels}\\begin{{{name}}}{heading}{{"),
+        tex(f"\n\n\\begin{{{name}}}{heading}{{"),
         *title,
-        tex("}" + end + "\n"),
+        tex(f"}}{end}\\phantomsection{labels}%\n"),
         *content(node),
         tex(f"\n\\end{{{name}}}\n"),
     ]
@@ -208,7 +210,6 @@ def set_exercises(tree):
         named[name] = number.astext(), [n.deepcopy() for n in title[1:-1]]
         node.replace_self(
             [
-                tex(rf"\phantomsection\label{{exercise:{name}}}"),
                 *boxed("exercise", f"{{{number}}}", title[1:-1], node),
                 tex(f"\\solvedonpage{{{label(page, 'solved-' + name)}}}\n"),
             ]
