@@ -169,7 +169,7 @@ def boxed(name, heading, title, node, end=""):
     return [
         tex(f"\n\n\\begin{{{name}}}{heading}{{"),
         *title,
-        tex(f"}}{end}\\phantomsection{labels}%\n"),
+        tex(f"}}{end}\\phantomsection{labels}\\nobreak\n"),
         *content(node),
         tex(f"\n\\end{{{name}}}\n"),
     ]

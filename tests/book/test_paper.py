@@ -128,6 +128,13 @@ def test_every_exercise_leads_to_its_solution_at_the_end():
             assert title in sheets()[there - 1], name
 
 
+def test_no_exercise_begins_below_its_title_overleaf():
+    left = r"(?:^Exercises|Exercise \d+\.\d+ .*)\s*\Z"
+    assert [
+        n for n, s in enumerate(sheets(), 1) if re.search(left, s, re.M)
+    ] == []
+
+
 def test_chapters_have_their_numbers_and_back_matter_has_none():
     found = re.findall(
         r"\{chapter\}\{(?:\\numberline \{(\d+)\})?(.*?)\}\{\w+\}", read("toc")
